@@ -6,7 +6,7 @@ import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
-import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
+import { readMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
 import { printBenchServerError } from "./report-error.ts";
 import { getCompiledBenchModulePath } from "./run-bench-program.ts";
 
@@ -53,7 +53,7 @@ export async function startBenchWebhookReceiver(
 }
 
 /** Starts a server that stores orders and posts each order to this endpoint. */
-export async function startWebhookSenderBaselineServer(
+export async function startWebhookBaseline(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   endpoint: string,
 ): Promise<BenchServerProcess> {
@@ -76,7 +76,7 @@ export async function startFastifyBaselineServer(
 }
 
 /** Starts a Fastify proxy in front of a product's reporting service, instead of the gateway. */
-export async function startFastifyProxyBaselineServer(
+export async function startProxyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: BenchPragmaDeployment,
 ): Promise<BenchServerProcess> {
@@ -98,7 +98,7 @@ function accountsVariables(
 }
 
 /** Starts a gateway without API keys, rate limits and logging, in front of a product's reporting service. */
-export async function startMinimalGatewayBaselineServer(
+export async function startGatewayBaseline(
   { folder }: Pick<BenchEnvironment, "folder">,
   product: BenchPragmaDeployment,
   principal: Principal,
@@ -112,7 +112,7 @@ export async function startMinimalGatewayBaselineServer(
 }
 
 /** Starts a server that responds to a request for each of these paths with the body of the path. */
-export async function startStaticResponseBaselineServer(
+export async function startStaticBaseline(
   { folder }: Pick<BenchEnvironment, "folder">,
   bodiesByPath: Record<string, Uint8Array>,
 ): Promise<BenchServerProcess> {
@@ -153,7 +153,7 @@ async function startBaselineProgram(
     url,
     pid,
     cpuSeconds: () => readProcessCpuSeconds(pid),
-    memoryMegabytes: () => readCurrentAndPeakMemoryMegabytes(pid),
+    memoryMegabytes: () => readMemoryMegabytes(pid),
     stop,
   };
 }

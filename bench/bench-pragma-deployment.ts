@@ -8,7 +8,7 @@ import { findFreePort } from "../deploy/local/free-port.js";
 import { processSettings } from "../deploy/local/process-settings.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { LocalServerUrls } from "../deploy/local/servers.js";
-import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
+import { readMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
 import { printBenchServerError } from "./report-error.ts";
 
 /** The part of the product that a process runs: one service, the gateway, or all of them. */
@@ -121,7 +121,7 @@ export async function startBenchPragmaDeployment({
       url: urlOf(role),
       pid,
       cpuSeconds: () => readProcessCpuSeconds(pid),
-      memoryMegabytes: () => readCurrentAndPeakMemoryMegabytes(pid),
+      memoryMegabytes: () => readMemoryMegabytes(pid),
       stop,
     };
   };

@@ -6,7 +6,7 @@ import {
   computeBenchmarkComparison,
 } from "./benchmark-figure.ts";
 import { computeMedianMinMax } from "./measurement-spread.ts";
-import { readPreciseProcessTreeCpuSeconds } from "./process-usage.ts";
+import { readTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
 /** Requests per second at each hop. These rates are low enough that no hop is saturated. */
@@ -68,7 +68,7 @@ export async function compareGatewayCpuWithProxies(
     let dropped = 0;
     while (shares.length < repetitions && dropped <= repetitions * 2) {
       reportProgress(`${label} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
-      const before = hops.map(({ pid }) => readPreciseProcessTreeCpuSeconds(pid));
+      const before = hops.map(({ pid }) => readTreeCpuSeconds(pid));
       const results = await environment.loadGenerator.run(
         "steady",
         hops.map(({ origin, headers }) => ({
@@ -81,8 +81,7 @@ export async function compareGatewayCpuWithProxies(
         })),
       );
       const costs = hops.map(
-        ({ pid }, index) =>
-          ((readPreciseProcessTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
+        ({ pid }, index) => ((readTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
       );
       const [mine, ...theirs] = costs;
       // If the machine did not reach the request rate, the measurement is not comparable.

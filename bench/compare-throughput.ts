@@ -28,7 +28,7 @@ interface ThroughputComparison {
  * Measures two servers alternately under full load. Returns figures of their requests per second, and of their requests
  * per CPU second.
  */
-export async function measureAndCompareServerThroughput(
+export async function compareThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,
 ): Promise<ProductToBaselineComparison[]> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustReportAndOrderDayCounts } from "@pragma/reporting/documents/queries/day-counts";
+import { adjustDayCounts } from "@pragma/reporting/documents/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -115,7 +115,7 @@ async function writeHistoryTill(
     ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustReportAndOrderDayCounts(tx, {
+    await adjustDayCounts(tx, {
       locationId,
       report: { before: [], after: reports.map(({ day }) => day) },
       order: { before: [], after: orders.map(({ day }) => day) },

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
-import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
+import { toDocumentTexts } from "@pragma/reporting/calculate-stored-till";
+import calculateTill, { type SerializedDocuments } from "@pragma/reporting/calculate-till";
 import { compressDayText } from "@pragma/reporting/days/day-texts";
-import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/documents/entity-tags";
+import { buildContentVersion, computeDocumentTag } from "@pragma/reporting/documents/entity-tags";
 import {
   addBlockChecksum,
   encodeOrderBlock,
@@ -18,7 +18,7 @@ import { unpackTill } from "@pragma/reporting/documents/packing/unpack-till";
 import { findPackedTill, replaceTillByPackedTill } from "@pragma/reporting/documents/queries/packed-tills";
 import { upsertReportRow } from "@pragma/reporting/documents/queries/reports";
 import { replaceTillMetrics } from "@pragma/reporting/metrics/queries/metrics";
-import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
+import { replaceDocuments } from "@pragma/reporting/store-report";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
@@ -176,7 +176,7 @@ export async function requireProductPacksEqually(
 }
 
 /** Returns the report and orders of the sample till. Their order makes the pages of a history equally large. */
-function calculateTemplate(locationId: string): SerializedReportAndOrderResponses {
+function calculateTemplate(locationId: string): SerializedDocuments {
   const bytes = Buffer.from(benchBusyShiftTillJson);
   const { id: tillId } = JSON.parse(benchBusyShiftTillJson) as { id: string };
   const hash = createHash("sha256").update(bytes).digest("hex");
@@ -190,12 +190,12 @@ function calculateTemplate(locationId: string): SerializedReportAndOrderResponse
 }
 
 interface HistoryTill {
-  pushed: Parameters<typeof replaceStoredReportAndOrders>[1];
-  report: SerializedReportAndOrderResponses;
+  pushed: Parameters<typeof replaceDocuments>[1];
+  report: SerializedDocuments;
 }
 
 function buildHistoryTill(
-  template: SerializedReportAndOrderResponses,
+  template: SerializedDocuments,
   { locationId, day, indexOfDay }: { locationId: string; day: string; indexOfDay: number },
 ): HistoryTill {
   const tillId = randomUUID();
@@ -221,7 +221,7 @@ function buildHistoryTill(
   };
 }
 
-async function insertTillRow(tx: Parameters<typeof replaceStoredReportAndOrders>[0], { pushed }: HistoryTill) {
+async function insertTillRow(tx: Parameters<typeof replaceDocuments>[0], { pushed }: HistoryTill) {
   const { tillId, locationId, revision, pushedAt, object } = pushed;
   await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash: object.hash })}`;
 }
@@ -229,18 +229,18 @@ async function insertTillRow(tx: Parameters<typeof replaceStoredReportAndOrders>
 async function writeTill({ db }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
-    const report = toStoredReportAndOrders(till.report, {
+    const report = toDocumentTexts(till.report, {
       calculatedAt: new Date().toISOString(),
       creationTimes: new Map<string, string>(),
     });
-    await replaceStoredReportAndOrders(tx, till.pushed, report);
+    await replaceDocuments(tx, till.pushed, report);
   });
 }
 
 /** The time at which packed tills were stored. */
 const storedAt = "2020-01-01T00:00:00.000Z";
 
-function buildResponses(order: SerializedReportAndOrderResponses["orders"][number], updatedAt: string) {
+function buildResponses(order: SerializedDocuments["orders"][number], updatedAt: string) {
   const idAndTimes = JSON.stringify({ id: order.id, createdAt: updatedAt, updatedAt });
   return { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
 }
@@ -269,7 +269,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const bytes = Buffer.concat(blocks);
   await objects.put(objectKey, bytes);
   const contentVersion = buildContentVersion({ hash: object.hash, revision, reportVersion, updatedAt: storedAt });
-  const etag = computeReportOrOrderEntityTag(contentVersion, id);
+  const etag = computeDocumentTag(contentVersion, id);
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {

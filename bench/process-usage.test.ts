@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { expect, it } from "vitest";
 import {
   parseProcStat,
-  readCurrentAndPeakMemoryMegabytes,
-  readPreciseProcessTreeCpuSeconds,
+  readMemoryMegabytes,
   readProcessCpuSeconds,
   readProcessTreeCpuSeconds,
+  readTreeCpuSeconds,
 } from "./process-usage.ts";
 
 it("parses a line of /proc with spaces and parentheses in the process name", () => {
@@ -16,13 +16,13 @@ it("parses a line of /proc with spaces and parentheses in the process name", () 
 
 it("returns the CPU time of this process", () => {
   const before = readProcessCpuSeconds(process.pid);
-  const preciseBefore = readPreciseProcessTreeCpuSeconds(process.pid);
+  const preciseBefore = readTreeCpuSeconds(process.pid);
   const used = process.cpuUsage();
   // The loop ends by CPU time, not by wall time, because the process may get only a part of a CPU core.
   while (process.cpuUsage(used).user < 200_000);
   expect(readProcessCpuSeconds(process.pid) - before).toBeGreaterThan(0.1);
   expect(readProcessTreeCpuSeconds(process.pid)).toBeGreaterThanOrEqual(before);
-  expect(readPreciseProcessTreeCpuSeconds(process.pid) - preciseBefore).toBeGreaterThan(0.19);
+  expect(readTreeCpuSeconds(process.pid) - preciseBefore).toBeGreaterThan(0.19);
 });
 
 it("includes the CPU time of child processes", async () => {
@@ -33,9 +33,9 @@ it("includes the CPU time of child processes", async () => {
   });
   try {
     await once(child.stdout, "data");
-    const childSeconds = readPreciseProcessTreeCpuSeconds(child.pid ?? 0);
+    const childSeconds = readTreeCpuSeconds(child.pid ?? 0);
     expect(childSeconds).toBeGreaterThan(0.2);
-    const treeSeconds = [readPreciseProcessTreeCpuSeconds(process.pid), readProcessTreeCpuSeconds(process.pid)];
+    const treeSeconds = [readTreeCpuSeconds(process.pid), readProcessTreeCpuSeconds(process.pid)];
     const { user, system } = process.cpuUsage();
     for (const seconds of treeSeconds) expect(seconds).toBeGreaterThan((user + system) / 1e6);
   } finally {
@@ -44,7 +44,7 @@ it("includes the CPU time of child processes", async () => {
 });
 
 it("returns memory in megabytes", () => {
-  const { now, peak } = readCurrentAndPeakMemoryMegabytes(process.pid);
+  const { now, peak } = readMemoryMegabytes(process.pid);
   expect(now).toBeCloseTo(process.memoryUsage.rss() / 2 ** 20, -2);
   expect(peak).toBeGreaterThanOrEqual(now);
 });

@@ -43,7 +43,7 @@ export function readProcessTreeCpuSeconds(root: number): number {
  * (see `readProcessTreeCpuSeconds`) are too coarse for a low load of a few seconds. Threads and processes that have
  * ended are not included.
  */
-export function readPreciseProcessTreeCpuSeconds(root: number): number {
+export function readTreeCpuSeconds(root: number): number {
   const threads = readProcessTree(root).flatMap(({ pid }) =>
     readdirSync(`/proc/${pid}/task`).map((id) => `${pid}/task/${id}`),
   );
@@ -72,7 +72,7 @@ function readProcStat(pid: string): ProcessStat | undefined {
 }
 
 /** Returns the resident memory of a process in megabytes (2^20 bytes): now and at its peak. */
-export function readCurrentAndPeakMemoryMegabytes(pid: number): { now: number; peak: number } {
+export function readMemoryMegabytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
   return { now: megabytes("VmRSS"), peak: megabytes("VmHWM") };

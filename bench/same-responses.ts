@@ -18,10 +18,7 @@ interface ComparedRequest {
  * Checks that the servers are comparable. @throws Error unless all servers return the same status for each
  * request and, unless `isStatusOnly` is set, the same body.
  */
-export async function requireSameBenchServerResponses(
-  servers: ComparedServer[],
-  requests: ComparedRequest[],
-): Promise<void> {
+export async function requireSameResponses(servers: ComparedServer[], requests: ComparedRequest[]): Promise<void> {
   for (const { path, headers, isStatusOnly = false } of requests) {
     // Responses contain the values of both headers, so all servers must receive the same values.
     const sharedHeaders = { "x-request-id": randomUUID(), host: "bench.example" };

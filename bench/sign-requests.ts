@@ -13,7 +13,7 @@ export interface InternalRequestSigningOptions {
 }
 
 /** Returns the options to sign requests to reporting as the gateway does for an API key of this location. */
-export function createBenchReportingSigningOptions(
+export function createBenchSigningOptions(
   { internalKeys }: Pick<BenchPragmaDeployment, "internalKeys">,
   locationId: string,
 ): InternalRequestSigningOptions {
@@ -31,7 +31,7 @@ export function createBenchPrincipal(locationId: string): Principal {
 }
 
 /** Returns a function that creates the signed headers of one GET request. The signature expires after one minute. */
-export function createInternalGetRequestSigner({
+export function createGetSigner({
   service,
   internalKeys,
   principal,

@@ -6,9 +6,9 @@ import { LiveOrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
   DayStateEventData,
+  EndpointDisabledData,
+  EndpointFailingData,
   ReportFinalizedEventData,
-  WebhookEndpointDisabledEventData,
-  WebhookEndpointFailingEventData,
 } from "./webhook-message.ts";
 
 /** An event lists at most this number of orders, so that it fits into a NATS message. */
@@ -135,12 +135,12 @@ export const busEventDataSchemas = {
     counts: CatalogCounts,
   }),
   /** From webhooks: all attempts to send messages to an endpoint have failed for two and a half days. */
-  "endpoint.failing": WebhookEndpointFailingEventData,
+  "endpoint.failing": EndpointFailingData,
   /**
    * From webhooks: a webhook was disabled, because its endpoint responded with status 410 or because all attempts
    * failed for five days.
    */
-  "endpoint.disabled": WebhookEndpointDisabledEventData,
+  "endpoint.disabled": EndpointDisabledData,
   /** From accounts: an API key was created or revoked, or its consumer changed. Caches must discard the key. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),

@@ -230,7 +230,7 @@ export const JobResult = z
 
 export type JobResult = z.infer<typeof JobResult>;
 
-export const JobWithStateAndProgress = CreateJobResponse.extend({
+export const JobState = CreateJobResponse.extend({
   state: z.enum(jobStates).meta({
     description:
       "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
@@ -267,4 +267,4 @@ export const JobWithStateAndProgress = CreateJobResponse.extend({
   },
 });
 
-export type JobWithStateAndProgress = z.infer<typeof JobWithStateAndProgress>;
+export type JobState = z.infer<typeof JobState>;

@@ -26,7 +26,7 @@ export const FetchLegacyTillsRequest = boundedArray(
 });
 
 /** The results of fetching the tills of one location, or, if `locationId` is null, of an unknown location. */
-export const LegacyTillFetchResultsForLocation = z
+export const LegacyFetchResults = z
   .object({
     locationId: z
       .guid()
@@ -47,4 +47,4 @@ export const LegacyTillFetchResultsForLocation = z
     },
   });
 
-export type LegacyTillFetchResultsForLocation = z.infer<typeof LegacyTillFetchResultsForLocation>;
+export type LegacyFetchResults = z.infer<typeof LegacyFetchResults>;

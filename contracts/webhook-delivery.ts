@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
-import { webhookDeliveryExample, webhookDeliveryRecoveryExample } from "./examples/webhook.ts";
+import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
 import { webhookEventNames } from "./webhook.ts";
 
 export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed"] as const;
@@ -111,7 +111,7 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
 
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 
-export const RecoverWebhookDeliveriesRequest = z
+export const RecoverDeliveriesRequest = z
   .object({
     since: RequestDateTime.meta({
       description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
@@ -144,7 +144,7 @@ export const WebhookDeliveryRecovery = z
   .meta({
     id: "Recovery",
     description: "Recovery of the failed deliveries of a webhook",
-    example: webhookDeliveryRecoveryExample,
+    example: deliveryRecoveryExample,
   });
 
 export type WebhookDeliveryRecovery = z.infer<typeof WebhookDeliveryRecovery>;

@@ -119,7 +119,7 @@ export const DayStateEventData = z.object({
 });
 
 /** The data of `endpoint.failing`. */
-export const WebhookEndpointFailingEventData = z.object({
+export const EndpointFailingData = z.object({
   locationId: z.guid().meta({ description: "ID of the location" }),
   webhookId: z.guid().meta({ description: "ID of the webhook whose endpoint failed" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint that failed" }),
@@ -129,7 +129,7 @@ export const WebhookEndpointFailingEventData = z.object({
   lastError: z.string().meta({ description: "Error from the most recent failed attempt" }),
 });
 
-export const WebhookEndpointDisabledEventData = WebhookEndpointFailingEventData.extend({
+export const EndpointDisabledData = EndpointFailingData.extend({
   reason: webhookDisabledReasonSchema.meta({
     description:
       "Reason why the webhook was disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days.",
@@ -256,7 +256,7 @@ export const webhookBodySchemas = {
   "endpoint.failing": webhookBodySchema(
     "endpoint.failing",
     "EndpointFailingWebhook",
-    WebhookEndpointFailingEventData.meta({ description: "URL and latest error of the endpoint" }),
+    EndpointFailingData.meta({ description: "URL and latest error of the endpoint" }),
     {
       sequence: null,
       data: endpointExample,
@@ -265,7 +265,7 @@ export const webhookBodySchemas = {
   "endpoint.disabled": webhookBodySchema(
     "endpoint.disabled",
     "EndpointDisabledWebhook",
-    WebhookEndpointDisabledEventData.meta({
+    EndpointDisabledData.meta({
       description: "URL and latest error of the endpoint, and the reason why its webhook was disabled",
     }),
     {

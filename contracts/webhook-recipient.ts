@@ -92,7 +92,7 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
 
 export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
-export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
+export const RotateSecretRequest = withUnstorableTextCheck(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
       description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
@@ -104,7 +104,7 @@ export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
   }),
 ).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 
-export type RotateWebhookRecipientSecretRequest = z.infer<typeof RotateWebhookRecipientSecretRequest>;
+export type RotateSecretRequest = z.infer<typeof RotateSecretRequest>;
 
 /** An application to which webhook messages are sent, without its secrets and its API key. */
 export const WebhookRecipient = z

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { docsConfigSchema, integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { logAndCreateErrorResponse } from "@pragma/runtime/http/error-response";
+import { createLoggedErrorResponse } from "@pragma/runtime/http/error-response";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
 import {
   type ProcessComponent,
-  type ProcessEnvironmentLogAndMetrics,
+  type ProcessContext,
   readRequestDrainTimeoutMs,
   runProcessUntilSignal,
 } from "@pragma/runtime/process/run-process";
@@ -52,10 +52,7 @@ await runProcessUntilSignal(role ?? "pragma", async (base, onStarted) => {
 });
 
 /** Starts one service on its own port. The service accepts only signed requests from the gateway and other services. */
-async function startStandaloneService(
-  name: ServiceName,
-  base: ProcessEnvironmentLogAndMetrics,
-): Promise<ProcessComponent> {
+async function startStandaloneService(name: ServiceName, base: ProcessContext): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
   const { DOCS_URL: docsUrl } = readConfigFromEnvironment(docsConfigSchema, base.environment);
@@ -68,7 +65,7 @@ async function startStandaloneService(
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
         log.warn({ err: error, requestId, path: bindings.incoming.url }, "rejected an unsigned request");
-        return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), request.method);
+        return toFetchResponse(createLoggedErrorResponse(error, { requestId, log, docsUrl }), request.method);
       }
     },
     {

@@ -5,7 +5,7 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
@@ -59,7 +59,7 @@ function writeFile(
     })),
     financialMovementList: names.map((name, index) => ({ type: "cash-in", amount: 100 + index, name })),
   });
-  const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2;
+  const report = computeDocuments(till, { locationId: randomUUID() })?.reportV2;
   const account = (number: string) => ({ account: number, label: labels.account });
   const config = ReplaceAccountingConfigRequest.parse({
     ...{ journalLabel: labels.journal, entryLabel: labels.entry, otherSales: account("706"), cashIn: account("580") },

@@ -6,7 +6,7 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import {
   computeTillAccountingData,
   type TillAccountingData,
@@ -60,7 +60,7 @@ function createAccountingCase(seed: number): AccountingCase {
     finalCashBalance:
       counted !== null && random.chance(0.5) ? Math.max(0, counted + random.integer(-900, 900)) : counted,
   });
-  const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+  const report = computeDocuments(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
   return { till, report, accountingData: computeTillAccountingData(till, (instant) => instant.slice(0, 10)) };
 }
 

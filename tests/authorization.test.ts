@@ -4,23 +4,16 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  apiOperations,
-  type DocumentedApiOperation,
-  type DocumentedStatusOrErrorCode,
-} from "./contract/api-operations.ts";
+import { apiOperations, type DocumentedApiOperation, type DocumentedOutcome } from "./contract/api-operations.ts";
 import {
   type ContractTestFixture,
   createContractTestFixture,
   testLocationKeyScopes,
 } from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import {
-  type ContractTestOperationResponse,
-  sendContractTestOperationRequest,
-} from "./contract/send-operation-request.ts";
+import { type ContractTestOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 
@@ -81,11 +74,8 @@ async function requestWithKey(
   operation: DocumentedApiOperation,
   key: string | null,
 ): Promise<ContractTestOperationResponse> {
-  const successRequest = await getSuccessfulTestRequestBuilder(
-    operation,
-    contractTestCasesByOperation[operation.id],
-  )(fixture);
-  return sendContractTestOperationRequest(product.url, operation, { ...successRequest, key });
+  const successRequest = await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture);
+  return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Unused success requests, by operation id. A request that was sent only with rejected keys is still unused. */
@@ -98,17 +88,17 @@ async function requestExpectingRefusal(
 ): Promise<ContractTestOperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
-    (await getSuccessfulTestRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
+    (await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
   unusedRequests.set(operation.id, successRequest);
-  return sendContractTestOperationRequest(product.url, operation, { ...successRequest, key });
+  return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Checks that the response is documented, and returns its status. */
 function expectDocumentedStatus(operation: DocumentedApiOperation, response: ContractTestOperationResponse): number {
   const isError = response.status >= 400;
-  const outcome: DocumentedStatusOrErrorCode = isError
+  const outcome: DocumentedOutcome = isError
     ? (JSON.parse(response.text).code as ApiErrorCode)
-    : (`${response.status}` as DocumentedStatusOrErrorCode);
+    : (`${response.status}` as DocumentedOutcome);
   expectDocumentedResponse(operation, response, outcome);
   return response.status;
 }

@@ -7,10 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -18,17 +15,17 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { getTestCommandProgram } from "./harness/command-program.ts";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "./harness/expected-report.ts";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let folder: string;
-let servers: DedicatedTestInfrastructureServers[] = [];
+let servers: OwnTestServers[] = [];
 let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
-  servers = [await startDedicatedTestInfrastructureServers(), await startDedicatedTestInfrastructureServers()];
+  servers = [await startOwnTestServers(), await startOwnTestServers()];
   environment = await createIsolatedTestEnvironment();
   for (const { postgres: server } of servers) {
     const sql = postgres(server.url, { max: 1 });
@@ -48,9 +45,9 @@ type Installation = "original" | "restored";
  * restored installation has other databases on the same servers, and its own NATS and Redis.
  */
 function variablesFor(installation: Installation): Record<string, string> {
-  const [first, second] = servers as [DedicatedTestInfrastructureServers, DedicatedTestInfrastructureServers];
+  const [first, second] = servers as [OwnTestServers, OwnTestServers];
   const { nats, redis } = installation === "original" ? first : second;
-  const urlOf = ({ postgres: { url } }: DedicatedTestInfrastructureServers) => {
+  const urlOf = ({ postgres: { url } }: OwnTestServers) => {
     const database = new URL(url);
     if (installation === "restored") database.pathname = "/restored";
     return database.href;
@@ -181,7 +178,7 @@ describe("an installation whose services have several databases", () => {
         fetch(`${restored.url}${path}`, { headers: { authorization: `Bearer ${location.key}` } });
       for (const id of tills.keys()) {
         const body = await (await request(`/v1/tills/${id}/object`)).json();
-        const expected = computeExpectedTestReportAndOrders("V2", body, location.locationId);
+        const expected = computeExpectedDocuments("V2", body, location.locationId);
         expect(await (await request(`/v2/reports/${expected?.id}`)).json()).toEqual(
           roundTripThroughJson(expected?.reportV2),
         );

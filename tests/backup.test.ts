@@ -4,10 +4,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -15,7 +12,7 @@ import { createFixedStatusResponseHandler, startTestWebhookReceiver } from "@pra
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { getTestCommandProgram } from "./harness/command-program.ts";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "./harness/expected-report.ts";
 import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -23,12 +20,12 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const backupProgram = getTestCommandProgram("backup");
 
 let folder: string;
-let servers: DedicatedTestInfrastructureServers[] = [];
+let servers: OwnTestServers[] = [];
 let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
-  servers = [await startDedicatedTestInfrastructureServers(), await startDedicatedTestInfrastructureServers()];
+  servers = [await startOwnTestServers(), await startOwnTestServers()];
   environment = await createIsolatedTestEnvironment();
 }, 120_000);
 afterAll(async () => {
@@ -54,7 +51,7 @@ const runBackupCommand = (command: "backup" | "restore", installation: number) =
 const newTill = () => generateTill({ seed: 4, tillId: randomUUID(), orders: 8, day: "2026-04-01" });
 
 async function expectReportOf(testLocation: TestLocation, till: object): Promise<void> {
-  const expected = computeExpectedTestReportAndOrders("V2", till, testLocation.locationId);
+  const expected = computeExpectedDocuments("V2", till, testLocation.locationId);
   const report = await eventually("the report", async () => {
     const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
     return response.status === 200 && response.json();
@@ -113,7 +110,7 @@ describe("a backup", () => {
     const filePath = await exportToAccounting(testLocation, processed.id);
     const entries = await (await testLocation.request("GET", filePath)).text();
     await packTestTill({ ...environment, variables: variablesFor(0) }, processed.id);
-    const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedTestReportAndOrders("V2", processed, testLocation.locationId)?.id}`;
+    const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedDocuments("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
     // While NATS is down, the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");

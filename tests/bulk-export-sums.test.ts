@@ -7,7 +7,7 @@ import {
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { type ComputedDocuments, computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
 import { parquetReadObjects } from "hyparquet";
@@ -24,7 +24,7 @@ interface WrittenExport {
 
 /** Writes the rows of tills to one file, and reads the file. */
 async function exportTills(
-  tills: ComputedReportAndOrders[],
+  tills: ComputedDocuments[],
   options: { data: BulkExportData; format: BulkExportFormat },
 ): Promise<WrittenExport> {
   const { file, rows, sums } = writeExportFile(tills, options);
@@ -68,7 +68,7 @@ function sumRows(data: BulkExportData, rows: Row[]): Record<string, number> {
 }
 
 /** Returns the sums that the reports state, and checks that both formats of a report state the same. */
-function sumReports(tills: ComputedReportAndOrders[]) {
+function sumReports(tills: ComputedDocuments[]) {
   const v2 = tills.map(({ reportV2 }) => reportV2);
   const v0 = tills.map(({ reportV0 }) => reportV0);
   const totals = {
@@ -150,7 +150,7 @@ function toComparableRow(data: BulkExportData, row: Row): Row {
 describe("a CSV file", () => {
   it("keeps texts that a spreadsheet program would run as formulas from being run", async () => {
     const till = generateTill({ seed: 1, orders: 1, day: "2026-05-29" });
-    const [computed] = [computeReportAndOrders(TillV2.parse(till), { locationId: exportedLocationId })];
+    const [computed] = [computeDocuments(TillV2.parse(till), { locationId: exportedLocationId })];
     const names = [
       '=HYPERLINK("http://x")',
       "+1",

@@ -5,7 +5,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const createCatalogLocation = () => createTestLocation(product, { scopes: ["catalog:read", "catalog:write"] });
-const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("catalog"));
+const catalog = buildRestaurantCatalog(generateRestaurant("catalog"));
 const catalogPaths = {
   products: "/v1/catalog",
   payments: "/v1/catalog/payments",

@@ -4,17 +4,13 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  apiOperations,
-  type DocumentedApiOperation,
-  type DocumentedStatusOrErrorCode,
-} from "./contract/api-operations.ts";
+import { apiOperations, type DocumentedApiOperation, type DocumentedOutcome } from "./contract/api-operations.ts";
 import {
   addContractTestIdempotencyKey,
   addContractTestRequestQuery,
-  contractTestErrorRequestBuilders,
+  errorRequestBuilders,
   listExpectedInvalidRequestParts,
-  mergeContractTestRequestHeaders,
+  mergeRequestHeaders,
 } from "./contract/common-error-requests.ts";
 import {
   type ContractTestFixture,
@@ -23,12 +19,9 @@ import {
 } from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import {
-  type ContractTestOperationResponse,
-  sendContractTestOperationRequest,
-} from "./contract/send-operation-request.ts";
+import { type ContractTestOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { testJobLimitEnvironmentVariables } from "./contract/tags/jobs.ts";
 import {
   buildFakeLegacyBackofficeVariables,
@@ -67,14 +60,14 @@ afterAll(async () => {
 });
 
 /** Errors of all operations with API keys. They count as covered here, because the authorization tests cause them. */
-const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = [
+const keyErrorOutcomes: DocumentedOutcome[] = [
   ...(["key_missing", "key_invalid", "key_revoked", "key_expired", "scope_missing"] as const),
 ];
 /**
  * Outcomes with a separate test below. The test covers every operation that documents the outcome, except those whose
  * contract lists the outcome as untestable.
  */
-const outcomesWithOwnTest: DocumentedStatusOrErrorCode[] = [
+const outcomesWithOwnTest: DocumentedOutcome[] = [
   "304",
   "idempotency_key_reused",
   "idempotency_key_in_use",
@@ -87,9 +80,9 @@ const outcomesWithOwnTest: DocumentedStatusOrErrorCode[] = [
   "upstream_timeout",
 ];
 
-const hasOwnRequest = ({ id }: DocumentedApiOperation, outcome: DocumentedStatusOrErrorCode) =>
+const hasOwnRequest = ({ id }: DocumentedApiOperation, outcome: DocumentedOutcome) =>
   contractTestCasesByOperation[id]?.requestsByOutcome[outcome] !== undefined;
-const operationsDocumenting = (outcome: DocumentedStatusOrErrorCode) =>
+const operationsDocumenting = (outcome: DocumentedOutcome) =>
   apiOperations.filter(
     (each) => each.outcomes.has(outcome) && !contractTestCasesByOperation[each.id]?.untestableOutcomes?.[outcome],
   );
@@ -100,11 +93,11 @@ const operationsDocumenting = (outcome: DocumentedStatusOrErrorCode) =>
  */
 async function buildRequestFor(
   operation: DocumentedApiOperation,
-  outcome?: DocumentedStatusOrErrorCode,
+  outcome?: DocumentedOutcome,
 ): Promise<ContractTestRequest> {
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
-    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
 
@@ -122,20 +115,17 @@ async function getReusableRequestFor(operation: DocumentedApiOperation): Promise
 const sendContractRequest = (
   operation: DocumentedApiOperation,
   operationRequest: ContractTestRequest,
-): Promise<ContractTestOperationResponse> => sendContractTestOperationRequest(product.url, operation, operationRequest);
+): Promise<ContractTestOperationResponse> => sendOperationRequest(product.url, operation, operationRequest);
 
 describe("the operation contracts", () => {
   it.each(apiOperations)("cover every documented outcome of $id", ({ id, outcomes }) => {
     const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
-    const named = [
-      ...Object.keys(requestsByOutcome),
-      ...Object.keys(untestableOutcomes),
-    ] as DocumentedStatusOrErrorCode[];
-    const covered = new Set<DocumentedStatusOrErrorCode>([
+    const named = [...Object.keys(requestsByOutcome), ...Object.keys(untestableOutcomes)] as DocumentedOutcome[];
+    const covered = new Set<DocumentedOutcome>([
       ...named,
       ...keyErrorOutcomes,
       ...outcomesWithOwnTest,
-      ...(Object.keys(contractTestErrorRequestBuilders) as DocumentedStatusOrErrorCode[]),
+      ...(Object.keys(errorRequestBuilders) as DocumentedOutcome[]),
     ]);
     expect([...outcomes.keys()].filter((outcome) => !covered.has(outcome))).toEqual([]);
     expect(named.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
@@ -175,13 +165,13 @@ describe.each(apiOperations)("$id", (operation) => {
   });
 
   const commonErrors = documented.filter(
-    (each) => each in contractTestErrorRequestBuilders && !hasOwnRequest(operation, each) && !(each in unreachable),
+    (each) => each in errorRequestBuilders && !hasOwnRequest(operation, each) && !(each in unreachable),
   );
   it.each(commonErrors)("responds as documented: %s", async (outcome) => {
     const successRequest = await getReusableRequestFor(operation);
     const response = await sendContractRequest(
       operation,
-      (await contractTestErrorRequestBuilders[outcome as keyof typeof contractTestErrorRequestBuilders]?.(
+      (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
         successRequest,
         operation,
         fixture,
@@ -201,7 +191,7 @@ describe("a request with a current ETag", () => {
     const etag = (await sendContractRequest(operation, successRequest)).headers.get("etag") ?? "";
     expectDocumentedResponse(
       operation,
-      await sendContractRequest(operation, mergeContractTestRequestHeaders(successRequest, { "if-none-match": etag })),
+      await sendContractRequest(operation, mergeRequestHeaders(successRequest, { "if-none-match": etag })),
       "304",
     );
   });
@@ -271,7 +261,7 @@ describe("an API key at its rate limit", () => {
  * requests and checks that they have the outcome.
  */
 async function expectOutcomeOfAll(
-  outcome: DocumentedStatusOrErrorCode,
+  outcome: DocumentedOutcome,
   change: () => Promise<void>,
   { url = product.url, operations = operationsDocumenting(outcome) } = {},
 ): Promise<void> {
@@ -284,11 +274,7 @@ async function expectOutcomeOfAll(
   }
   await change();
   for (const [operation, operationRequest] of requests)
-    expectDocumentedResponse(
-      operation,
-      await sendContractTestOperationRequest(url, operation, operationRequest),
-      outcome,
-    );
+    expectDocumentedResponse(operation, await sendOperationRequest(url, operation, operationRequest), outcome);
 }
 
 describe("a server with low limits", () => {
@@ -304,7 +290,7 @@ describe("a server with low limits", () => {
       const operationRequest = addContractTestIdempotencyKey(await getReusableRequestFor(operation));
       expectDocumentedResponse(
         operation,
-        await sendContractTestOperationRequest(strict.url, operation, operationRequest),
+        await sendOperationRequest(strict.url, operation, operationRequest),
         "quota_exceeded",
       );
     }
@@ -337,7 +323,7 @@ describe("during a failure", () => {
         requests.map(async ([operation, operationRequest]) =>
           expectDocumentedResponse(
             operation,
-            await sendContractTestOperationRequest(productInOneProcess.url, operation, operationRequest),
+            await sendOperationRequest(productInOneProcess.url, operation, operationRequest),
             "request_timeout",
           ),
         ),

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
+import { migrateSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const name of serviceNames) {
     const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
     const { module } = await loadServiceDefinition(name);
-    await migrateOrAwaitDatabaseSchema(db, { module, canMigrate: true, log });
+    await migrateSchema(db, { module, canMigrate: true, log });
     const rows = await db.sql<{ name: string }[]>`
       select relname as name from pg_class
       where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition`;

@@ -1,6 +1,6 @@
 import { dayCheckDescriptions } from "@pragma/contracts/day";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import type { LastShiftByDevice } from "@pragma/reporting/days/check-devices";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
@@ -18,7 +18,7 @@ it("a month of the demo location has closed and incomplete days, and a failure o
   for (const demoDay of listDemoDaysWithTillIds(locationId, new Date("2026-06-15T12:00:00.000Z"))) {
     const generated = generateDemoTill(locationId, demoDay);
     const till = TillV2.parse(generated);
-    const report = computeReportAndOrders(till, { locationId })?.reportV2 ?? expect.unreachable();
+    const report = computeDocuments(till, { locationId })?.reportV2 ?? expect.unreachable();
     const figures = computeTillFigures(
       report,
       computeTillAccountingData(till, (at) => at.slice(0, 10)),

@@ -9,17 +9,17 @@ import { promisify } from "node:util";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { documentationHomePageDay, generateDocumentationExampleTill } from "@pragma/simulator/demo-location";
+import { documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseAndValidateFecFile } from "./accounting/read-fec.ts";
 import { documentationEdgeCaseTill } from "./documentation/edge-case-till.ts";
 import {
   installedSnippetLanguages,
-  installedSnippetLanguagesWithBash,
   type RunningSnippet,
   runSnippet,
   type SnippetLanguage,
+  snippetRuntimes,
   snippetsFolder,
   startSnippet,
   withTemporaryFolder,
@@ -49,7 +49,7 @@ const twoShiftDay = "2026-05-29";
 const edgeCaseDay = "2026-05-31";
 const tills: TillV2Input[] = [
   { ...documentationEdgeCaseTill, id: randomUUID() },
-  { ...generateDocumentationExampleTill(documentationHomePageDay), id: randomUUID() },
+  { ...generateExampleTill(documentationHomePageDay), id: randomUUID() },
   { ...generateTill({ seed: "lunch", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
   { ...generateTill({ seed: "dinner", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
 ];
@@ -209,7 +209,7 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
   });
 });
 
-describe.each(installedSnippetLanguagesWithBash)("the program for a month of orders in $label", (language) => {
+describe.each(snippetRuntimes)("the program for a month of orders in $label", (language) => {
   it("leaves no file if the orders cannot be read", async () => {
     await withTemporaryFolder(async (folder) => {
       const args = [month.since, month.until, "orders.csv"];

@@ -4,10 +4,7 @@ import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-fold
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDemoExampleLocation } from "./documentation/demo-example-location.ts";
-import {
-  createDocumentationExampleLocation,
-  type DocumentationExampleLocation,
-} from "./documentation/documentation-fixture.ts";
+import { createExampleLocation, type DocumentationExampleLocation } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
 import { createPushGuideLocation, type PushGuideLocation } from "./documentation/push-guide-location.ts";
 import { recordAccountingExamples } from "./documentation/record-accounting.ts";
@@ -59,7 +56,7 @@ beforeAll(async () => {
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables);
-  documentationFixture = await createDocumentationExampleLocation(product);
+  documentationFixture = await createExampleLocation(product);
   pushGuideLocation = await createPushGuideLocation(product);
 }, 120_000);
 afterAll(async () => {
@@ -81,7 +78,7 @@ describe("the examples of the documentation", () => {
     await recordReadingGuideExamples(documentationFixture, product.url);
     await recordAccountingExamples(documentationFixture, product.url);
     await recordUsageExamples(documentationFixture);
-    await expectRecordedExamplesToMatchFiles(documentationFixture);
+    await expectUnchangedExamples(documentationFixture);
   });
 
   it("of the guides for points of sale are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
@@ -89,7 +86,7 @@ describe("the examples of the documentation", () => {
     await recordCatalogExamples(pushGuideLocation);
     await recordLegacyTillExamples(pushGuideLocation, backoffice);
     await recordJobExamples(pushGuideLocation);
-    await expectRecordedExamplesToMatchFiles(pushGuideLocation);
+    await expectUnchangedExamples(pushGuideLocation);
   });
 
   it("of the guide 'Ask your data', and the week on the home page, are the responses of the API", {
@@ -98,13 +95,13 @@ describe("the examples of the documentation", () => {
   }, async () => {
     const demoExampleLocation = await createDemoExampleLocation(product);
     await recordOwnerQuestionExamples(demoExampleLocation);
-    await expectRecordedExamplesToMatchFiles(demoExampleLocation);
+    await expectUnchangedExamples(demoExampleLocation);
     const recordedWeek = await recordHomePageWeek(demoExampleLocation, portalFolder);
     await expect(recordedWeek).toMatchFileSnapshot(join(examplesFolder, "demo-week.json"));
   });
 });
 
-async function expectRecordedExamplesToMatchFiles({ recorder }: Pick<PushGuideLocation, "recorder">): Promise<void> {
+async function expectUnchangedExamples({ recorder }: Pick<PushGuideLocation, "recorder">): Promise<void> {
   for (const [name, example] of recorder.recordedExamples)
     await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
 }

@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { defineDeploymentEquivalenceOutcomeTests } from "./equivalence/documented-outcomes.ts";
-import {
-  startDeploymentEquivalenceFixture,
-  stopDeploymentEquivalenceFixture,
-} from "./equivalence/equivalence-fixture.ts";
-import { defineDeploymentEquivalenceInvalidRequestTests } from "./equivalence/invalid-requests.ts";
-import { defineDeploymentEquivalenceReadTests } from "./equivalence/reads.ts";
-import { defineDeploymentEquivalenceUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
-import { defineDeploymentEquivalenceWriteTests } from "./equivalence/writes.ts";
+import { defineOutcomeTests } from "./equivalence/documented-outcomes.ts";
+import { startEquivalenceFixture, stopEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
+import { defineInvalidRequestTests } from "./equivalence/invalid-requests.ts";
+import { defineReadTests } from "./equivalence/reads.ts";
+import { defineUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
+import { defineWriteTests } from "./equivalence/writes.ts";
 
 // These tests check that an installation has the same responses in one process and in separate processes.
-beforeAll(startDeploymentEquivalenceFixture, 120_000);
-afterAll(stopDeploymentEquivalenceFixture);
+beforeAll(startEquivalenceFixture, 120_000);
+afterAll(stopEquivalenceFixture);
 
-describe("outcomes", defineDeploymentEquivalenceOutcomeTests);
-describe("reads", defineDeploymentEquivalenceReadTests);
-describe("invalid requests", defineDeploymentEquivalenceInvalidRequestTests);
-describe("undocumented requests", defineDeploymentEquivalenceUndocumentedRequestTests);
-describe("writes", defineDeploymentEquivalenceWriteTests);
+describe("outcomes", defineOutcomeTests);
+describe("reads", defineReadTests);
+describe("invalid requests", defineInvalidRequestTests);
+describe("undocumented requests", defineUndocumentedRequestTests);
+describe("writes", defineWriteTests);

@@ -1,12 +1,12 @@
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fetchReportTotalsAsOlderClient } from "./field-clients/accounting-client.ts";
 import type { OlderTestClientSettings } from "./field-clients/field-client-api.ts";
-import { fetchLocationOrdersAsOlderClient, fetchReportOrdersAsOlderClient } from "./field-clients/order-client.ts";
-import { fetchSoldQuantitiesAsOlderClient } from "./field-clients/stock-client.ts";
+import { fetchOrdersAsOlderClient, fetchReportAsOlderClient } from "./field-clients/order-client.ts";
+import { fetchSalesAsOlderClient } from "./field-clients/stock-client.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -17,7 +17,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
  */
 
 const seed = "field";
-const catalog = buildGeneratedRestaurantCatalog(generateRestaurant(seed));
+const catalog = buildRestaurantCatalog(generateRestaurant(seed));
 const tills = Array.from({ length: 106 }, (_, index) => {
   const day = new Date(Date.UTC(2026, 0, 1 + index)).toISOString().slice(0, 10);
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 /** Returns the expected reports of the tills, in the V0 format that older clients read. */
 function expectedReports() {
-  return tills.flatMap((till) => computeReportAndOrders(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
+  return tills.flatMap((till) => computeDocuments(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
 }
 
 const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
@@ -65,7 +65,7 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every sold product in the array of the catalog", async () => {
-    const { sold, unknown, archived } = await fetchSoldQuantitiesAsOlderClient(api);
+    const { sold, unknown, archived } = await fetchSalesAsOlderClient(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>
@@ -83,7 +83,7 @@ describe("a client that keeps stock", () => {
 
 describe("a client that copies orders", () => {
   it("gets all orders of the reports, twenty at a time, with totals equal to the sales", async () => {
-    const copied = await fetchReportOrdersAsOlderClient(api);
+    const copied = await fetchReportAsOlderClient(api);
     const expected = expectedReports();
     expect(copied.map(({ id }) => id)).toEqual(
       expected.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).flatMap(({ orders }) => orders),
@@ -95,7 +95,7 @@ describe("a client that copies orders", () => {
   });
 
   it("finds the same orders on the three pages of the list", async () => {
-    const listed = await fetchLocationOrdersAsOlderClient(api);
+    const listed = await fetchOrdersAsOlderClient(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(
       expectedReports()

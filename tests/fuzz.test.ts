@@ -2,11 +2,11 @@ import { randomInt } from "node:crypto";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { problemSchema } from "@pragma/contracts/problem";
-import type { ComputedReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import type { ComputedDocuments } from "@pragma/reporting/calculation/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "./harness/expected-report.ts";
 import { createMutatedTillPushRequest, type MutatedTillPushRequest } from "./harness/mutated-till.ts";
 import type { PragmaProcessRole } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -46,8 +46,8 @@ afterAll(async () => {
 });
 
 /** Returns the report that the API must compute from an accepted till, or null if the till is in training mode. */
-function reportOf(till: MutatedTillPushRequest): ComputedReportAndOrders | null {
-  return computeExpectedTestReportAndOrders(till.format, bodyOf(till), testLocation.locationId);
+function reportOf(till: MutatedTillPushRequest): ComputedDocuments | null {
+  return computeExpectedDocuments(till.format, bodyOf(till), testLocation.locationId);
 }
 
 /** Returns the parsed body of a till. The decoder removes a byte order mark. */
@@ -100,7 +100,7 @@ async function listOrders(): Promise<{ id: string; openedAt: string }[]> {
   return orders;
 }
 
-async function expectExactReport(seed: number, { id, reportV2 }: ComputedReportAndOrders): Promise<void> {
+async function expectExactReport(seed: number, { id, reportV2 }: ComputedDocuments): Promise<void> {
   const report = await eventually(`the report of the till of FUZZ_SEED=${seed} FUZZ_RUNS=1`, async () => {
     const response = await testLocation.request("GET", `/v2/reports/${id}`);
     return response.status === 200 && response.json();
@@ -115,7 +115,7 @@ async function readMemory(): Promise<number[]> {
 // The test is not retried, because the tills that the first run stored would hide the failure.
 const options = { timeout: Math.max(120_000, runs * 300), retry: 0 };
 it(`responds to ${runs} mutated tills, and computes the report of each accepted till`, options, async () => {
-  const reports: { seed: number; expected: ComputedReportAndOrders }[] = [];
+  const reports: { seed: number; expected: ComputedDocuments }[] = [];
   const failures: string[] = [];
   let warmMemory: number[] = [];
   for (let run = 0; run < runs; run++) {

@@ -8,7 +8,7 @@ import { apiOperations } from "./contract/api-operations.ts";
 import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
 import type { ContractTestRequest } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import { sendContractTestOperationRequest } from "./contract/send-operation-request.ts";
+import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -18,7 +18,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import {
   buildCrossLocationTestRequest,
   type ContractTestRequestsByOperationId,
-  crossLocationTestRequestArbitrary,
+  crossLocationRequest,
 } from "./isolation/cross-location-request.ts";
 import { snapshotLocationData } from "./isolation/location-snapshot.ts";
 import {
@@ -122,29 +122,26 @@ it(
     const ownIds = new Set<string>();
 
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(crossLocationTestRequestArbitrary, { minLength: 1, maxLength: 40 }),
-        async (requests) => {
-          for (const request of requests) {
-            const operationRequest = buildCrossLocationTestRequest(request, knownRequests, victimData);
-            const response = await sendContractTestOperationRequest(product.url, request.operation, {
-              ...operationRequest,
-              key: otherFixture.testLocation.key,
-            });
-            const failureMessage = `${request.operation.id} ${JSON.stringify(operationRequest).slice(0, 500)} returned ${response.status}`;
-            expect(response.status, failureMessage).toBeLessThan(500);
-            if (response.status < 300) for (const id of findUuids(operationRequest.body ?? null)) ownIds.add(id);
-            const requestedIds = new Set(findUuids(operationRequest));
-            const responseText = response.text + JSON.stringify([...response.headers]);
-            const leaked = findUuids(responseText).filter(
-              (id) => victimSecrets.has(id) && !requestedIds.has(id) && !ownIds.has(id),
-            );
-            expect(leaked, `${failureMessage}: ${responseText.slice(0, 1_000)}`).toEqual([]);
-            expect(responseText, failureMessage).not.toContain(nameSuffix);
-          }
-          expect(await takeSnapshot()).toEqual(before);
-        },
-      ),
+      fc.asyncProperty(fc.array(crossLocationRequest, { minLength: 1, maxLength: 40 }), async (requests) => {
+        for (const request of requests) {
+          const operationRequest = buildCrossLocationTestRequest(request, knownRequests, victimData);
+          const response = await sendOperationRequest(product.url, request.operation, {
+            ...operationRequest,
+            key: otherFixture.testLocation.key,
+          });
+          const failureMessage = `${request.operation.id} ${JSON.stringify(operationRequest).slice(0, 500)} returned ${response.status}`;
+          expect(response.status, failureMessage).toBeLessThan(500);
+          if (response.status < 300) for (const id of findUuids(operationRequest.body ?? null)) ownIds.add(id);
+          const requestedIds = new Set(findUuids(operationRequest));
+          const responseText = response.text + JSON.stringify([...response.headers]);
+          const leaked = findUuids(responseText).filter(
+            (id) => victimSecrets.has(id) && !requestedIds.has(id) && !ownIds.has(id),
+          );
+          expect(leaked, `${failureMessage}: ${responseText.slice(0, 1_000)}`).toEqual([]);
+          expect(responseText, failureMessage).not.toContain(nameSuffix);
+        }
+        expect(await takeSnapshot()).toEqual(before);
+      }),
       { numRuns: runs, endOnFailure: process.env.ISOLATION_RUNS === undefined },
     );
   },

@@ -3,17 +3,14 @@ import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { serviceNames } from "@pragma/contracts/service-names";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { type FaultInjectionRunOptions, runFaultInjectionRound } from "./fault-injection/run-with-faults.ts";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "./harness/expected-report.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 
@@ -30,12 +27,12 @@ const faultInjectionRun: Omit<FaultInjectionRunOptions, "seed" | "log"> =
     ? { tills: 60, clients: 8, readers: 3, services: serviceNames, outageMs: 5_000 }
     : { tills: 24, clients: 8, readers: 2, services: ["accounts", "till-ingest", "reporting"], outageMs: 1_000 };
 
-let servers: DedicatedTestInfrastructureServers;
+let servers: OwnTestServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestInfrastructureServers();
+  servers = await startOwnTestServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -77,7 +74,7 @@ describe("an accepted till that cannot be processed", () => {
     const testLocation = await createTestLocation(product);
     const [failingTill, nextTill] = [createTill(), createTill()];
     const expectReportOf = async (till: object) => {
-      const expected = computeExpectedTestReportAndOrders("V2", till, testLocation.locationId);
+      const expected = computeExpectedDocuments("V2", till, testLocation.locationId);
       const report = await eventually("the report", async () => {
         const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
         return response.status === 200 && response.json();

@@ -12,7 +12,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
+import type { ProcessName } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 import {
@@ -47,7 +47,7 @@ it("works with restricted users: a till gets its report, and every service is re
   expect((await testLocation.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(
     201,
   );
-  for (const part of [...serviceNames, "gateway"] as ServiceOrGatewayName[]) {
+  for (const part of [...serviceNames, "gateway"] as ProcessName[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
       parts: Record<string, Record<string, string>>;
@@ -194,10 +194,8 @@ it("creates and drops the day partitions of webhooks with the role of the servic
 });
 
 describe("a service's user of NATS", () => {
-  const collectPermissionErrors = (
-    part: ServiceOrGatewayName,
-    action: Parameters<typeof collectErrorsOfNatsActions>[1],
-  ) => collectErrorsOfNatsActions(servers.variablesOf(part).NATS_URL ?? "", action);
+  const collectPermissionErrors = (part: ProcessName, action: Parameters<typeof collectErrorsOfNatsActions>[1]) =>
+    collectErrorsOfNatsActions(servers.variablesOf(part).NATS_URL ?? "", action);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
 
@@ -216,7 +214,7 @@ describe("a service's user of NATS", () => {
 
   it("sends and receives no usage, unless it is the gateway and accounts", async () => {
     const usage = subject("-requests.accounts.usage");
-    const subscribe = (part: ServiceOrGatewayName) =>
+    const subscribe = (part: ProcessName) =>
       collectPermissionErrors(part, (nats) => void nats.subscribe(usage, { callback: () => {}, queue: "spies" }));
     expect(await collectPermissionErrors("reporting", (nats) => nats.publish(usage, "{}"))).not.toEqual([]);
     expect(await subscribe("reporting")).not.toEqual([]);
@@ -268,7 +266,7 @@ describe("a service's user of Redis", () => {
   afterAll(() => {
     for (const client of clients) client.disconnect();
   });
-  const connectAs = (part: ServiceOrGatewayName) => {
+  const connectAs = (part: ProcessName) => {
     const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
     clients.push(client);
     return client;

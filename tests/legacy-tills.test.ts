@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
+import type { LegacyFetchResults, LegacyTill } from "@pragma/contracts/legacy-till";
 import type { Problem } from "@pragma/contracts/problem";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -50,7 +50,7 @@ const addLegacyTills = (count: number, fault?: FakeBackofficeFault) =>
 const tillsToFetch = (serverIds: number[]) =>
   serverIds.map((serverId) => ({ application: "popina", serverId, legacyId: testLocation.legacyId }));
 
-async function fetchTills(body?: unknown, key = testLocation.key): Promise<LegacyTillFetchResultsForLocation[]> {
+async function fetchTills(body?: unknown, key = testLocation.key): Promise<LegacyFetchResults[]> {
   const response = await testLocation.request("POST", "/v1/tills/legacy", { key, ...(body !== undefined && { body }) });
   const text = await response.text();
   expect(response.status, text).toBe(200);

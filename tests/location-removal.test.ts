@@ -24,7 +24,7 @@ import { readDataStoresConfig, restoreDatabaseAndTillBackup } from "@pragma/serv
 import { listLocationObjects } from "@pragma/services/commands/location-tables";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getTestCommandProgram } from "./harness/command-program.ts";
@@ -93,7 +93,7 @@ async function storeDataOfAllServices(): Promise<void> {
   await pushTill(otherLocation);
   await Promise.all([location.waitForReports(2), otherLocation.waitForReports(1)]);
   await packTestTill(environment, tillIds[0] ?? "");
-  const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("removal"));
+  const catalog = buildRestaurantCatalog(generateRestaurant("removal"));
   expect((await location.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
   const config = await location.create("/v1/accounting/configs", { name: "Cabinet Martin" });
   const item = { tillId: tillIds[1], accountingConfigId: config.id, accountingProvider: "FULLL" };

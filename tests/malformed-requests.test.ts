@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { apiOperations, type DocumentedApiOperation } from "./contract/api-operations.ts";
 import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
-import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import { sendContractTestOperationRequest } from "./contract/send-operation-request.ts";
+import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { adversarialTestObjects, edgeCaseNumbers, edgeCaseStrings } from "./harness/invalid-values.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
@@ -37,7 +37,7 @@ async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<C
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return {
     key,
-    ...(await getSuccessfulTestRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture)),
+    ...(await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture)),
   };
 }
 
@@ -54,7 +54,7 @@ async function expectDocumentedResponses(
   const sendAll = async () => {
     for (let next = pending.next(); !next.done; next = pending.next()) {
       const [description, operationRequest] = next.value;
-      const { status, text } = await sendContractTestOperationRequest(product.url, operation, operationRequest);
+      const { status, text } = await sendOperationRequest(product.url, operation, operationRequest);
       const outcome = status < 400 ? String(status) : JSON.parse(text).code;
       const isFine = status < 500 && operation.outcomes.has(outcome) && !earlyErrors.includes(outcome);
       if (!isFine) failures.push(`${description}: ${status} ${text.slice(0, 300)}`);

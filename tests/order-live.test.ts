@@ -15,10 +15,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import {
-  type ReconnectingTestLiveOrderClient,
-  startReconnectingTestLiveOrderClient,
-} from "./harness/reconnecting-stream-client.ts";
+import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -90,7 +87,7 @@ const readerCount = 20;
 interface ServiceRun {
   testLocation: TestLocation;
   orderModel: LiveOrderReferenceModel;
-  readers: ReconnectingTestLiveOrderClient[];
+  readers: ReconnectingStreamClient[];
   /** The time of the response to each revision, by revision hash, in milliseconds of `performance.now()`. */
   respondedAt: Map<string, number>;
   /** The periods from the kill of a process to one second after its restart, in `performance.now()` milliseconds. */
@@ -102,7 +99,7 @@ interface ServiceRun {
 async function runOrderService(): Promise<ServiceRun> {
   const testLocation = await createLiveOrderLocation();
   const readers = Array.from({ length: readerCount }, (_, index) =>
-    startReconnectingTestLiveOrderClient(index % 2 ? streams() : streams().reverse(), testLocation.key),
+    startReconnectingStreamClient(index % 2 ? streams() : streams().reverse(), testLocation.key),
   );
   await Promise.all(readers.map((reader) => reader.waitUntilReady()));
   const outcome: ServiceRun = {
@@ -274,7 +271,7 @@ describe("a pushed till", () => {
         ),
       );
     const other = createTestLiveOrderInput();
-    const reader = startReconnectingTestLiveOrderClient(streams(), testLocation.key);
+    const reader = startReconnectingStreamClient(streams(), testLocation.key);
     await reader.waitUntilReady();
     for (const [index, order] of [...live, other].entries()) await upsertWithRetries(testLocation, order, index);
     expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);
@@ -300,7 +297,7 @@ describe("a pushed till", () => {
 describe("processes that are stopped", () => {
   it("exit quickly despite open streams, and readers reconnect to the other instance", async () => {
     const testLocation = await createLiveOrderLocation();
-    const readers = Array.from({ length: 4 }, () => startReconnectingTestLiveOrderClient(streams(), testLocation.key));
+    const readers = Array.from({ length: 4 }, () => startReconnectingStreamClient(streams(), testLocation.key));
     await Promise.all(readers.map((reader) => reader.waitUntilReady()));
     await upsertWithRetries(testLocation, createTestLiveOrderInput(), 0);
     const since = performance.now();

@@ -5,14 +5,14 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiOperations } from "./contract/api-operations.ts";
 import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
-import { sendContractTestOperationRequest } from "./contract/send-operation-request.ts";
+import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { testJobLimitEnvironmentVariables } from "./contract/tags/jobs.ts";
 import {
   buildFakeLegacyBackofficeVariables,
@@ -80,7 +80,7 @@ describe.runIf(otherProgram)("another build", () => {
     const responses = await Promise.all(
       builds.map(async ({ product, fixture }) => {
         const request = { key: fixture.testLocation.key, ...(await buildRequest?.(fixture)) };
-        const response = await sendContractTestOperationRequest(product.url, operation, request);
+        const response = await sendOperationRequest(product.url, operation, request);
         const names = [...response.headers.keys()].filter((name) => !volatileHeaders.test(name));
         return mask({ status: response.status, names, text: describeTypes(response.text) }, product, []);
       }),
@@ -142,7 +142,7 @@ async function startBuild(nodeArguments: string[]): Promise<Build> {
   }
   await location.waitForReports(17);
   await location.waitForTillStates();
-  const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("other build"));
+  const catalog = buildRestaurantCatalog(generateRestaurant("other build"));
   await send("PUT", `/v1/catalog?${ofLocation}`, catalog);
   await send("POST", `/v1/orders-live?${ofLocation}`, [createTestLiveOrderInput()]);
   await packOldTills(environment);

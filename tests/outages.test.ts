@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
+import type { ProcessName } from "./harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -17,16 +14,13 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const outageMs = Number(process.env.TEST_OUTAGE_SECONDS ?? 3) * 1_000;
 
 let environment: IsolatedTestEnvironment;
-let nats: DedicatedTestInfrastructureServer;
-let redis: DedicatedTestInfrastructureServer;
+let nats: OwnTestServer;
+let redis: OwnTestServer;
 let product: ReplicatedPragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  [nats, redis] = await Promise.all([
-    startDedicatedTestInfrastructureServer("nats"),
-    startDedicatedTestInfrastructureServer("redis"),
-  ]);
+  [nats, redis] = await Promise.all([startOwnTestServer("nats"), startOwnTestServer("redis")]);
   environment = await createMigratedTestEnvironment({
     ...{ NATS_URL: nats.url, REDIS_URL: redis.url, DATABASE_POOL: "3" },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -42,7 +36,7 @@ afterAll(async () => {
   await Promise.all([nats?.stop(), redis?.stop()]);
 }, 60_000);
 
-const readReadiness = (role: ServiceOrGatewayName) =>
+const readReadiness = (role: ProcessName) =>
   Promise.all(
     (product.instances.get(role) ?? []).map(async ({ opsUrl }) => {
       const response = await fetch(`${opsUrl}/ready`);
@@ -84,7 +78,7 @@ async function runUnderLoad(work: () => Promise<void>): Promise<{ failures: stri
 /** The dependencies whose outage must not fail requests, and the roles that observe each of them. */
 const outages: {
   dependency: string;
-  observers: ServiceOrGatewayName[];
+  observers: ProcessName[];
   stop(): Promise<unknown>;
   start(): Promise<unknown>;
 }[] = [

@@ -11,10 +11,7 @@ import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
@@ -34,7 +31,7 @@ const hotDays = 100;
 const timeoutMs = 120_000 + tillCount * 4_000;
 
 let folder: string;
-let servers: DedicatedTestInfrastructureServers;
+let servers: OwnTestServers;
 /** The installation that packs tills, and the one to which its backup is restored. */
 let packing: Installation;
 let restored: Installation;
@@ -67,7 +64,7 @@ beforeAll(async () => {
   environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000", HOT_DAYS: `${hotDays}` },
   });
-  [servers, packing] = await Promise.all([startDedicatedTestInfrastructureServers(), startInstallation(environment)]);
+  [servers, packing] = await Promise.all([startOwnTestServers(), startInstallation(environment)]);
   locations = await pushVariedTills(packing.product, { count: tillCount, ordersPerTill, hotDays });
   exportIds = await exportAllTills();
   before = await recordResponses(packing.product, locations, { exportIds });

@@ -2,10 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buildEventStreamNames } from "@pragma/runtime/messaging/event-streams";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { copyStreamFiles } from "@pragma/runtime/testing/stream-files";
@@ -22,7 +19,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 
-let nats: DedicatedTestInfrastructureServer;
+let nats: OwnTestServer;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let receiver: TestWebhookReceiver;
@@ -31,7 +28,7 @@ let streams: TestEventStreamAdmin;
 let sent: SentData;
 
 beforeAll(async () => {
-  nats = await startDedicatedTestInfrastructureServer("nats");
+  nats = await startOwnTestServer("nats");
   environment = await createMigratedTestEnvironment({ NATS_URL: nats.url });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   receiver = await startTestWebhookReceiver();

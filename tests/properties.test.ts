@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import { convertTillV1ToV2 } from "@pragma/reporting/calculation/till-v1-conversion/convert-till-v1";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
@@ -27,7 +27,7 @@ describe("the report of any till", () => {
   it("has equal totals by product, tax, room and order", () => {
     fc.assert(
       fc.property(tills, (till) => {
-        const report = computeReportAndOrders(till, { locationId })?.reportV2;
+        const report = computeDocuments(till, { locationId })?.reportV2;
         if (!report) return expect(till.isTraining).toBe(true);
         const countedOrderIds = new Set(
           till.orderList
@@ -53,9 +53,7 @@ describe("the report of any till", () => {
   it("is the same each time it is computed", () => {
     fc.assert(
       fc.property(tills, (till) => {
-        expect(computeReportAndOrders(till, { locationId })).toEqual(
-          computeReportAndOrders(structuredClone(till), { locationId }),
-        );
+        expect(computeDocuments(till, { locationId })).toEqual(computeDocuments(structuredClone(till), { locationId }));
       }),
       { numRuns: 20 },
     );
@@ -89,7 +87,7 @@ describe("a business day of any tills", () => {
                 },
               )
             : TillV2.parse(pushed);
-          const report = computeReportAndOrders(till, { locationId })?.reportV2;
+          const report = computeDocuments(till, { locationId })?.reportV2;
           if (!report) continue;
           const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
           const figures = computeTillFigures(report, accountingData, till);
@@ -150,7 +148,7 @@ describe("a business day of any tills", () => {
 
   it("is stored in less than 1.6 KB a till, with the figures of the till", () => {
     const till = TillV2.parse(generateTill({ seed: "size", orders: 150, day: "2026-05-29", tillId: randomUUID() }));
-    const report = computeReportAndOrders(till, { locationId })?.reportV2 ?? expect.unreachable();
+    const report = computeDocuments(till, { locationId })?.reportV2 ?? expect.unreachable();
     const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
     const figures = computeTillFigures(report, accountingData, till);
     const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };

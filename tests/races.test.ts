@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findReportingDatabaseInconsistencies, findStaleDays } from "./fault-injection/expect-consistency.ts";
+import { findInconsistencies, findStaleDays } from "./fault-injection/expect-consistency.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -109,7 +109,7 @@ async function waitUntilProcessed(ids: string[]): Promise<void> {
 /** Checks that the report and the orders are the results of the till's current body. */
 async function expectLastRevision(id: string): Promise<void> {
   const body = TillV2.parse(await testLocation.getJson(`/v1/tills/${id}/object`));
-  const expected = computeReportAndOrders(body, { locationId: testLocation.locationId });
+  const expected = computeDocuments(body, { locationId: testLocation.locationId });
   const reports = await sql`select id, v2 from ${tableOf("reporting", "reports")} where till_id = ${id}`;
   const shown = reports.map(({ v2 }) => JSON.parse(v2));
   expect(shown, `till ${id}`).toEqual(expected ? [JSON.parse(JSON.stringify(expected.reportV2))] : []);
@@ -143,9 +143,7 @@ it(
     expect(ids).toHaveLength(2 * runs);
     await waitUntilProcessed(ids);
     for (const id of ids) await expectLastRevision(id);
-    expect(
-      await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting")),
-    ).toEqual([]);
+    expect(await findInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual([]);
     expect(await findStaleDays(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual([]);
     for (const service of ["till-ingest", "reporting"]) {
       expect(await sql`select reason from ${tableOf(service, "dead_letters")}`).toEqual([]);

@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,12 +12,12 @@ const keyLifetimeSeconds = Number(process.env.KEY_CACHE_TTL_SECONDS ?? 2);
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
-let nats: DedicatedTestInfrastructureServer;
+let nats: OwnTestServer;
 let environment: IsolatedTestEnvironment;
 let gateways: PragmaUnderTest[];
 
 beforeAll(async () => {
-  nats = await startDedicatedTestInfrastructureServer("nats");
+  nats = await startOwnTestServer("nats");
   environment = await createMigratedTestEnvironment({
     NATS_URL: nats.url,
     KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),

@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { type ServiceOrGatewayName, serviceAndGatewayNames } from "./harness/pragma-process.ts";
+import { type ProcessName, serviceAndGatewayNames } from "./harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { startTestTrafficClients, testTrafficApiKeyScopes } from "./traffic/client-traffic.ts";
@@ -14,7 +14,7 @@ const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
  * The roles whose internal keys are rotated: the gateway signs every request, catalog signs its requests to accounts, and
  * both services verify the signatures.
  */
-const rolesWithRotatedKeys: ServiceOrGatewayName[] = ["gateway", "accounts", "catalog"];
+const rolesWithRotatedKeys: ProcessName[] = ["gateway", "accounts", "catalog"];
 
 /** Returns the environment variables that set the internal keys between these roles. */
 const internalKeyVariables = (keys: string) =>
@@ -48,7 +48,7 @@ afterAll(async () => {
 }, 60_000);
 
 /** Restarts all instances of these roles with these internal keys, one instance of each role at a time. */
-async function restartAllWith(keys: string, roles: readonly ServiceOrGatewayName[]): Promise<void> {
+async function restartAllWith(keys: string, roles: readonly ProcessName[]): Promise<void> {
   for (const instance of [0, 1])
     await Promise.all(roles.map((role) => replicatedProduct.restart(role, instance, internalKeyVariables(keys))));
 }

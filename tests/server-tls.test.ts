@@ -24,11 +24,7 @@ import {
   startPostgresServer,
   startRedisServer,
 } from "../deploy/local/servers.js";
-import {
-  createPostgresServerTlsLaunchAdjuster,
-  writeNatsCertificateReturningTlsConfig,
-  writeRedisCertificateReturningTlsConfig,
-} from "../deploy/local/testing/server-tls.js";
+import { createTlsAdjuster, writeNatsCertificate, writeRedisCertificate } from "../deploy/local/testing/server-tls.js";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 
@@ -54,16 +50,16 @@ beforeAll(async () => {
     startPostgresServer({
       dataFolder: dataFolders.postgres,
       durable: false,
-      adjustLaunch: createPostgresServerTlsLaunchAdjuster(dataFolders.postgres, tls),
+      adjustLaunch: createTlsAdjuster(dataFolders.postgres, tls),
     }),
     startNatsServer({
       dataFolder: dataFolders.nats,
-      config: writeNatsCertificateReturningTlsConfig(dataFolders.nats, tls),
+      config: writeNatsCertificate(dataFolders.nats, tls),
     }),
     startRedisServer({
       dataFolder: dataFolders.redis,
       port,
-      config: writeRedisCertificateReturningTlsConfig(dataFolders.redis, tls, port),
+      config: writeRedisCertificate(dataFolders.redis, tls, port),
     }),
   ]);
   servers = { postgres, nats, redis };

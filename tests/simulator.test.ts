@@ -20,14 +20,11 @@ import {
   simulateLocations,
 } from "@pragma/simulator/simulate-locations";
 import { parseSimulateCommandOptions } from "@pragma/simulator/simulate-options";
-import { createUnlimitedApiRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
+import { createRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import {
-  type ReconnectingTestLiveOrderClient,
-  startReconnectingTestLiveOrderClient,
-} from "./harness/reconnecting-stream-client.ts";
+import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: IsolatedTestEnvironment;
@@ -65,7 +62,7 @@ function createSimulationContext(
     api: createApiClient({
       baseUrl: product.url,
       apiKey: testLocation.key,
-      ...createUnlimitedApiRetryOptions(control),
+      ...createRetryOptions(control),
     }),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
@@ -89,11 +86,11 @@ const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000
 
 describe("a simulated day", () => {
   let testLocation: TestLocation;
-  let reader: ReconnectingTestLiveOrderClient;
+  let reader: ReconnectingStreamClient;
   let simulated: SimulatedDayResult;
   beforeAll(async () => {
     testLocation = await createRestaurantLocation();
-    reader = startReconnectingTestLiveOrderClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
+    reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
     await reader.waitUntilReady();
     simulated = (await simulateLocation(createSimulationContext(testLocation, options), options)) as SimulatedDayResult;
     const listed = simulated.till.orderList.filter(({ isTraining }) => !isTraining);

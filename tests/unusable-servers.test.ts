@@ -11,7 +11,7 @@ import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer, type RunningServer } from "../deploy/local/run-server.js";
 import {
   createTestServerDataFolder,
-  isInfrastructureServerResponding,
+  isServerResponding,
   removeServerDataFolder,
   startRedisServer,
 } from "../deploy/local/servers.js";
@@ -38,7 +38,7 @@ beforeAll(async () => {
       name: "NATS without JetStream",
       logFile: join(folder, "nats.log"),
       port: natsPort,
-      isReady: () => isInfrastructureServerResponding("nats", `nats://127.0.0.1:${natsPort}`),
+      isReady: () => isServerResponding("nats", `nats://127.0.0.1:${natsPort}`),
       log() {},
       command: natsProgram ?? "nats-server",
       args: ["--addr", "127.0.0.1", "--port", String(natsPort), "--user", "pragma", "--pass", "secret"],

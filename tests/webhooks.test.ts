@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
@@ -32,13 +29,13 @@ const subscriberCounts: Record<TestWebhookEndpointBehavior, number> = {
 };
 const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
 
-let servers: DedicatedTestInfrastructureServers;
+let servers: OwnTestServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestInfrastructureServers();
+  servers = await startOwnTestServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },

@@ -1,8 +1,4 @@
-import {
-  type BenchServerProcess,
-  startBenchWebhookReceiver,
-  startWebhookSenderBaselineServer,
-} from "../baseline-server.ts";
+import { type BenchServerProcess, startBenchWebhookReceiver, startWebhookBaseline } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
@@ -30,7 +26,7 @@ export const webhookDeliveryDelayBenchmark: BenchmarkDefinition = {
   async run(environment, reportProgress) {
     const receiver = await startBenchWebhookReceiver(environment, "delay");
     const endpoint = `${receiver.url}/healthy`;
-    const baselineServer = await startWebhookSenderBaselineServer(environment, endpoint);
+    const baselineServer = await startWebhookBaseline(environment, endpoint);
     try {
       const figures: ProductToBaselineComparison[] = [];
       for (const shape of ["split", "all in one"] as const) {

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import {
   type BenchServerProcess,
   startFastifyBaselineServer,
-  startFastifyProxyBaselineServer,
-  startMinimalGatewayBaselineServer,
+  startGatewayBaseline,
   startOrderPageBaselineServer,
-  startStaticResponseBaselineServer,
+  startProxyBaseline,
+  startStaticBaseline,
 } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
@@ -13,10 +13,10 @@ import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import { type BenchmarkDefinition, type BenchmarkFiguresAndNotes, BenchmarkSkippedError } from "../benchmark.ts";
 import type { ProductToBaselineComparison } from "../benchmark-figure.ts";
 import { compareGatewayCpuWithProxies } from "../compare-gateway-cpu.ts";
-import { measureAndCompareServerThroughput } from "../compare-throughput.ts";
+import { compareThroughput } from "../compare-throughput.ts";
 import { startBenchNginxProxy } from "../nginx.ts";
 import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
-import { type ComparedServer, requireSameBenchServerResponses } from "../same-responses.ts";
+import { type ComparedServer, requireSameResponses } from "../same-responses.ts";
 import { createBenchPrincipal } from "../sign-requests.ts";
 
 const pagePath = "/v1/orders/?size=100";
@@ -45,14 +45,14 @@ async function measureAllInOne(
     const ours = { origin: product.url, headers: benchLocation.headers, cpuSeconds: product.cpuSeconds };
     const theirs = { origin: fastify.url, headers: benchLocation.headers, cpuSeconds: fastify.cpuSeconds };
     const query = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
-    await requireSameBenchServerResponses(
+    await requireSameResponses(
       [ours, theirs],
       [...targets.map(({ path }) => path), pagePath].flatMap((path) => [
         { path },
         { path, headers: { authorization: "Bearer no-such-key-anywhere" } },
       ]),
     );
-    await requireSameBenchServerResponses(
+    await requireSameResponses(
       [ours, theirs],
       targets.flatMap(({ path, missing, etag }) => [
         { path: missing },
@@ -62,7 +62,7 @@ async function measureAllInOne(
     );
     const [order, report] = targets;
     const compare = (label: string, path: string, min: number, plainQuery?: typeof query) =>
-      measureAndCompareServerThroughput(environment, {
+      compareThroughput(environment, {
         ours,
         comparedServer: theirs,
         plainQuery,
@@ -103,20 +103,20 @@ async function measureSplit(
   try {
     const gateway = product.process("gateway");
     const ours = { origin: gateway.url, headers: benchLocation.headers, pid: gateway.pid };
-    const proxy = await run(startFastifyProxyBaselineServer(environment, product));
+    const proxy = await run(startProxyBaseline(environment, product));
     const fastify = { origin: proxy.url, headers: benchLocation.headers, pid: proxy.pid };
     const minimal = await run(
-      startMinimalGatewayBaselineServer(environment, product, createBenchPrincipal(benchLocation.locationId)),
+      startGatewayBaseline(environment, product, createBenchPrincipal(benchLocation.locationId)),
     );
     const minimalGateway = { origin: minimal.url, headers: {}, pid: minimal.pid };
-    await requireSameBenchServerResponses(
+    await requireSameResponses(
       [ours, fastify, minimalGateway],
       targets.map(({ path }) => ({ path })),
     );
-    await requireSameBenchServerResponses([ours, minimalGateway], [{ path: pagePath }]);
+    await requireSameResponses([ours, minimalGateway], [{ path: pagePath }]);
 
     const bodies = Object.fromEntries(targets.map(({ path, body }) => [path, body]));
-    const responses = await run(startStaticResponseBaselineServer(environment, bodies));
+    const responses = await run(startStaticBaseline(environment, bodies));
     const nginx = await startBenchNginxProxy({ folder: `${environment.folder}/nginx`, upstream: responses.url }).catch(
       (error) => {
         if (error instanceof BenchmarkSkippedError) return undefined;

@@ -12,11 +12,7 @@ import {
   seedBenchOrderHistory,
   vacuumBenchOrderHistory,
 } from "../order-history.ts";
-import {
-  createBenchReportingSigningOptions,
-  createInternalGetRequestSigner,
-  type InternalRequestSigningOptions,
-} from "../sign-requests.ts";
+import { createBenchSigningOptions, createGetSigner, type InternalRequestSigningOptions } from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
@@ -47,7 +43,7 @@ export const paginationDepthBenchmark: BenchmarkDefinition = {
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signingOptions: createBenchReportingSigningOptions(
+        signingOptions: createBenchSigningOptions(
           product,
           await seedBenchOrderHistory(historyDatabase, location, (detail) =>
             reportProgress(`writing ${name}: ${detail}`),
@@ -121,7 +117,7 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
   /** Returns the token of the page at this index. */
   async function tokenOf(list: MeasuredList, size: number, index: number): Promise<string> {
     const { path, signingOptions } = page(list, size, `index=${index - 1}`);
-    const response = await fetch(url + path, { headers: createInternalGetRequestSigner(signingOptions)(path) });
+    const response = await fetch(url + path, { headers: createGetSigner(signingOptions)(path) });
     const { nextPageToken, meta } = (await response.json()) as {
       nextPageToken: string | null;
       meta: { totalCount: number };

@@ -9,7 +9,7 @@ import {
 } from "../benchmark-figure.ts";
 import { type MetricsHistory, seedMetricsHistory } from "../metrics-history.ts";
 import { type BenchOrderHistoryDatabase, openBenchOrderHistoryDatabase } from "../order-history.ts";
-import { createBenchPrincipal, createInternalGetRequestSigner } from "../sign-requests.ts";
+import { createBenchPrincipal, createGetSigner } from "../sign-requests.ts";
 
 const namespace = "bench_metrics";
 const ordersPerDay = 150;
@@ -165,8 +165,8 @@ function createAsker(product: Awaited<ReturnType<BenchEnvironment["startProduct"
   const [locationId = ""] = history.locationIds;
   const principal = createBenchPrincipal(locationId);
   const signs = {
-    one: createInternalGetRequestSigner({ service: "reporting", internalKeys: product.internalKeys, principal }),
-    all: createInternalGetRequestSigner({
+    one: createGetSigner({ service: "reporting", internalKeys: product.internalKeys, principal }),
+    all: createGetSigner({
       ...{ service: "reporting", internalKeys: product.internalKeys },
       principal: { ...principal, location: null, scopes: ["reports:read", "locations:any"] },
     }),

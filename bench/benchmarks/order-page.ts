@@ -9,11 +9,7 @@ import {
 } from "../benchmark-figure.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
-import {
-  createBenchReportingSigningOptions,
-  createInternalGetRequestSigner,
-  type InternalRequestSigningOptions,
-} from "../sign-requests.ts";
+import { createBenchSigningOptions, createGetSigner, type InternalRequestSigningOptions } from "../sign-requests.ts";
 
 const orderPagePath = "/v1/orders/?size=100";
 const connectionCount = 8;
@@ -41,15 +37,14 @@ export const orderPageBenchmark: BenchmarkDefinition = {
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
-        const signingOptions = createBenchReportingSigningOptions(product, benchLocation.locationId);
+        const signingOptions = createBenchSigningOptions(product, benchLocation.locationId);
         const ours = {
           ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
           ...(shape === "split" ? { headers: {}, signingOptions } : { headers: benchLocation.headers }),
         };
         const label = shape === "split" ? "reporting without the gateway" : "all in one, with an API key";
         figures.push(...(await compareOrderPage(environment, { ours, baseline, label, postgresPid, reportProgress })));
-        const headers =
-          shape === "split" ? createInternalGetRequestSigner(signingOptions)(orderPagePath) : benchLocation.headers;
+        const headers = shape === "split" ? createGetSigner(signingOptions)(orderPagePath) : benchLocation.headers;
         bytes = (await (await fetch(ours.origin + orderPagePath, { headers })).arrayBuffer()).byteLength;
       } finally {
         await baselineServer.stop();

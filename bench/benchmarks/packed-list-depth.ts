@@ -14,11 +14,7 @@ import {
   seedPackedOrderHistory,
   vacuumPackedOrderHistory,
 } from "../packed-order-history.ts";
-import {
-  createBenchReportingSigningOptions,
-  createInternalGetRequestSigner,
-  type InternalRequestSigningOptions,
-} from "../sign-requests.ts";
+import { createBenchSigningOptions, createGetSigner, type InternalRequestSigningOptions } from "../sign-requests.ts";
 
 const namespace = "bench_packed_history";
 const pageSize = 100;
@@ -56,8 +52,8 @@ export const packedListDepthBenchmark: BenchmarkDefinition = {
       await vacuumPackedOrderHistory(stores);
       const seconds = Math.round((performance.now() - startedMs) / 1000);
       const { url: origin } = product.process("reporting");
-      const signingOptions = createBenchReportingSigningOptions(product, history.locationId);
-      const sign = createInternalGetRequestSigner(signingOptions);
+      const signingOptions = createBenchSigningOptions(product, history.locationId);
+      const sign = createGetSigner(signingOptions);
       const reader: ReportingReader = {
         origin,
         signingOptions,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { packTill } from "@pragma/reporting/documents/packing/pack-till";
 import type { TillKey } from "@pragma/reporting/documents/queries/tills";
 import { mergeMetricMonths } from "@pragma/reporting/metrics/periodic/merge-metric-months";
@@ -204,7 +204,7 @@ async function measureMetrics(
   try {
     const locationId = randomUUID();
     const till = TillV2.parse(JSON.parse(benchBusyShiftTillJson));
-    const computed = computeReportAndOrders(till, { locationId });
+    const computed = computeDocuments(till, { locationId });
     if (!computed) throw new Error("The sample till has no report.");
     const computeAndStore = async (tills: number) => {
       for (let number = 0; number < tills; number += 1) {

@@ -3,13 +3,13 @@ import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
 import { runLocationFlood } from "./location-flood.ts";
 import { runPaidLiveOrderLoad } from "./order-payment-load.ts";
-import { measureRequestLatenciesAlternately, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
+import { measureAlternatingLoad, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
 const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unknown>> = {
   steady: runFixedRateLoads,
   saturate: runBenchSaturatingLoad,
-  alternate: measureRequestLatenciesAlternately,
+  alternate: measureAlternatingLoad,
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
   pay: runPaidLiveOrderLoad,

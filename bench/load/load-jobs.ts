@@ -4,7 +4,7 @@ import type { InternalRequestSigningOptions } from "../sign-requests.ts";
 export interface LoadGeneratorJobTypesByName {
   steady: { job: FixedRateLoadOptions[]; result: LoadTestResult[] };
   saturate: { job: SaturatingLoadOptions; result: LoadTestResult };
-  alternate: { job: AlternatingRequestLatencyBenchOptions; result: AlternatingRequestLatencyBenchResult };
+  alternate: { job: AlternatingLoadOptions; result: AlternatingLoadResult };
   push: { job: BenchTillPushLoadOptions; result: TillPushLoadResult };
   follow: { job: BenchLiveOrderLoadOptions; result: BenchLiveOrderLoadResult };
   pay: { job: PaidLiveOrderLoadOptions; result: PaidLiveOrderLoadResult };
@@ -45,7 +45,7 @@ export interface LoadTestResult {
 }
 
 /** Requests for each page, one request at a time. */
-export interface AlternatingRequestLatencyBenchOptions {
+export interface AlternatingLoadOptions {
   origin: string;
   pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
@@ -53,7 +53,7 @@ export interface AlternatingRequestLatencyBenchOptions {
   seconds: number;
 }
 
-export interface AlternatingRequestLatencyBenchResult {
+export interface AlternatingLoadResult {
   /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }

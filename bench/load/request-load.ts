@@ -1,8 +1,8 @@
 import { computePercentile } from "../measurement-spread.ts";
-import { createInternalGetRequestSigner } from "../sign-requests.ts";
+import { createGetSigner } from "../sign-requests.ts";
 import type {
-  AlternatingRequestLatencyBenchOptions,
-  AlternatingRequestLatencyBenchResult,
+  AlternatingLoadOptions,
+  AlternatingLoadResult,
   FixedRateLoadOptions,
   LoadTestResult,
   SaturatingLoadOptions,
@@ -71,7 +71,7 @@ function createRequestFactory({
   signingOptions,
 }: FixedRateLoadOptions | SaturatingLoadOptions): () => BenchLoadRequest {
   if (!signingOptions) return () => ({ path, headers });
-  const sign = createInternalGetRequestSigner(signingOptions);
+  const sign = createGetSigner(signingOptions);
   return () => ({ path, headers: { ...headers, ...sign(path) } });
 }
 
@@ -83,15 +83,15 @@ function toLoadResult(latencies: number[], started: number): LoadTestResult {
   };
 }
 
-export async function measureRequestLatenciesAlternately({
+export async function measureAlternatingLoad({
   origin,
   pages,
   rounds,
   seconds,
-}: AlternatingRequestLatencyBenchOptions): Promise<AlternatingRequestLatencyBenchResult> {
+}: AlternatingLoadOptions): Promise<AlternatingLoadResult> {
   const pool = getBenchHttpConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
-  const signers = pages.map(({ signingOptions }) => createInternalGetRequestSigner(signingOptions));
+  const signers = pages.map(({ signingOptions }) => createGetSigner(signingOptions));
   const end = performance.now() + seconds * 1000;
   for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
     for (const [index, { path }] of pages.entries()) {

@@ -9,7 +9,7 @@ import { encodeApiDocumentWithEtag } from "@pragma/gateway/documents/api-documen
 import { createServiceForwarder } from "@pragma/gateway/forwarding/service-forwarder";
 import { headerLimitMiddleware } from "@pragma/gateway/limits/header-limits";
 import { createCorsMiddleware } from "@pragma/gateway/server/cors";
-import { createGatewayRequestMiddleware, type GatewayMiddleware } from "@pragma/gateway/server/gateway-request";
+import { createGatewayRequest, type GatewayMiddleware } from "@pragma/gateway/server/gateway-request";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
@@ -33,7 +33,7 @@ const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
 });
 
 const app = createGatewayApp({
-  requestId: createGatewayRequestMiddleware({ proxies: { trustedProxies: 0, publicUrl: undefined }, onFinished() {} }),
+  requestId: createGatewayRequest({ proxies: { trustedProxies: 0, publicUrl: undefined }, onFinished() {} }),
   headerLimits: headerLimitMiddleware,
   addressLimit: passThrough,
   cors: createCorsMiddleware(["*"]),

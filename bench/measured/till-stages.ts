@@ -7,12 +7,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { type StoredReportAndOrderResponses, toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
-import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
-import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import { recordTillRevisionAndGetPrevious } from "@pragma/reporting/documents/queries/tills";
-import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
-import { acquireTransactionAdvisoryLock, createDatabasePool } from "@pragma/runtime/database/postgres";
+import { type DocumentTexts, toDocumentTexts } from "@pragma/reporting/calculate-stored-till";
+import calculateTill, { type SerializedDocuments } from "@pragma/reporting/calculate-till";
+import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
+import { recordTillRevision } from "@pragma/reporting/documents/queries/tills";
+import { replaceDocuments } from "@pragma/reporting/store-report";
+import { createDatabasePool, lockInTransaction } from "@pragma/runtime/database/postgres";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -48,12 +48,12 @@ const parsed = parseJsonBody(bytes);
 const till = TillV2.parse(parsed);
 const calculate = (body: Uint8Array, tillId: string) =>
   calculateTill({ bytes: body, hash: sha256Hex(body), version: "V2", tillId, locationId, timeZone: "Europe/Paris" });
-const prepare = (report: SerializedReportAndOrderResponses): StoredReportAndOrderResponses =>
-  toStoredReportAndOrders(report, {
+const prepare = (report: SerializedDocuments): DocumentTexts =>
+  toDocumentTexts(report, {
     calculatedAt: new Date().toISOString(),
     creationTimes: new Map<string, string>(),
   });
-const calculated = calculate(bytes, till.id) as SerializedReportAndOrderResponses;
+const calculated = calculate(bytes, till.id) as SerializedDocuments;
 const { orderTexts, ...calculatedReport } = prepare(calculated);
 const copied = [calculatedReport, ...(await Promise.all(orderTexts))];
 
@@ -66,7 +66,7 @@ const createCopy = createBenchTillRequestGenerator(template);
 
 function calculateCopiedTill() {
   const { id, body } = createCopy();
-  return { id, report: prepare(calculate(Buffer.from(body), id) as SerializedReportAndOrderResponses) };
+  return { id, report: prepare(calculate(Buffer.from(body), id) as SerializedDocuments) };
 }
 
 async function storeCalculatedReport({ id, report }: ReturnType<typeof calculateCopiedTill>): Promise<void> {
@@ -75,16 +75,16 @@ async function storeCalculatedReport({ id, report }: ReturnType<typeof calculate
     ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
   };
   await db.transaction(async (tx) => {
-    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
-    await recordTillRevisionAndGetPrevious(tx, pushed);
-    await replaceStoredReportAndOrders(tx, pushed, report);
+    await lockInTransaction(tx, db, `location ${locationId}`);
+    await recordTillRevision(tx, pushed);
+    await replaceDocuments(tx, pushed, report);
   });
 }
 
 const hashing = await measureCpuMs(() => sha256Hex(bytes));
 const parsing = await measureCpuMs(() => parseJsonBody(bytes));
 const validating = await measureCpuMs(() => TillV2.parse(parsed));
-const computing = await measureCpuMs(() => computeReportAndOrders(till, { locationId }));
+const computing = await measureCpuMs(() => computeDocuments(till, { locationId }));
 const inThread = await measureCpuMs(() => calculate(bytes, till.id));
 let written = 0;
 const stages = {

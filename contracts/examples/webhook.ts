@@ -37,7 +37,7 @@ export const webhookDeliveryExample = {
   settledAt: "2026-05-29T10:31:17.754Z",
 };
 
-export const webhookDeliveryRecoveryExample = {
+export const deliveryRecoveryExample = {
   id: "f7c1d1f0-9a39-4f51-9df7-0b8f6c2e1a95",
   createdAt: "2026-05-30T08:00:00.000Z",
   webhookId: webhookExample.id,

@@ -4,11 +4,11 @@
  * to start the cleanup. The input also ends when the owner ends for any reason, including SIGKILL.
  */
 import { createInterface } from "node:readline";
-import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";
+import { cleanUpAll } from "./data-folder.mjs";
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 
 /** @type {import("./process-cleanup.mjs").CleanupResource[]} */
 let resources = [];
 for await (const line of createInterface({ input: process.stdin })) resources = JSON.parse(line);
-await cleanUpProcessesContainersAndFolders(resources);
+await cleanUpAll(resources);

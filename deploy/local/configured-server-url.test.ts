@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { findFreePort } from "./free-port.ts";
-import { findConfiguredInfrastructureServerUrl } from "./servers.ts";
+import { findServerUrl } from "./servers.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -21,15 +21,13 @@ it.each(["", "token@", "user:1password@"])("accepts a NATS server with JetStream
   const port = await startGreetingServer('INFO {"version":"2.10.1","jetstream":true}\r\n');
   const url = `nats://${login}127.0.0.1:${port}`;
   vi.stubEnv("NATS_URL", url);
-  expect(await findConfiguredInfrastructureServerUrl("nats")).toBe(url);
+  expect(await findServerUrl("nats")).toBe(url);
 });
 
 it("rejects a NATS server without JetStream", async () => {
   const port = await startGreetingServer('INFO {"version":"2.10.1"}\r\n');
   vi.stubEnv("NATS_URL", `nats://127.0.0.1:${await findFreePort()},nats://127.0.0.1:${port}`);
-  await expect(findConfiguredInfrastructureServerUrl("nats")).rejects.toThrow(
-    /NATS \(with JetStream\) does not respond.*NATS_URL/,
-  );
+  await expect(findServerUrl("nats")).rejects.toThrow(/NATS \(with JetStream\) does not respond.*NATS_URL/);
 });
 
 it.each([
@@ -37,19 +35,17 @@ it.each([
   ["redis", "REDIS_URL", "redis://:secret@127.0.0.1"],
 ] as const)("names the variable, without the password, when no %s responds", async (kind, variable, url) => {
   vi.stubEnv(variable, `${url}:${await findFreePort()}`);
-  const failure = await findConfiguredInfrastructureServerUrl(kind).catch((error: Error) => error);
+  const failure = await findServerUrl(kind).catch((error: Error) => error);
   expect(String(failure)).toContain(`does not respond at the address in ${variable}`);
   expect(String(failure)).not.toContain("secret");
 });
 
 it("ignores an empty variable", async () => {
   vi.stubEnv("REDIS_URL", "");
-  expect(await findConfiguredInfrastructureServerUrl("redis")).toBeUndefined();
+  expect(await findServerUrl("redis")).toBeUndefined();
 });
 
 it("rejects an invalid URL", async () => {
   vi.stubEnv("DATABASE_URL", "postgres://");
-  await expect(findConfiguredInfrastructureServerUrl("postgres")).rejects.toThrow(
-    "DATABASE_URL is not a URL with a host",
-  );
+  await expect(findServerUrl("postgres")).rejects.toThrow("DATABASE_URL is not a URL with a host");
 });

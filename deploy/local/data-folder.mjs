@@ -39,7 +39,7 @@ export async function loadDockerClient() {
  * Cleans up resources, the last one first, so that servers have stopped before the folder of their data is removed.
  * @param {import("./process-cleanup.mjs").CleanupResource[]} resources
  */
-export async function cleanUpProcessesContainersAndFolders(resources) {
+export async function cleanUpAll(resources) {
   for (const each of resources.toReversed()) {
     if (each.kind === "process") {
       await terminateProcess(each.identity, each.signal, each.timeoutMs);

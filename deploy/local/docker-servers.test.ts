@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { infrastructureServerDefinitionsByKind } from "./find-servers.ts";
+import { serverDefinitions } from "./find-servers.ts";
 import {
   createTemporaryDataFolder,
   removeServerDataFolder,
@@ -15,7 +15,7 @@ import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
 const isDockerUsable =
   docker("info") &&
-  Object.values(infrastructureServerDefinitionsByKind).every(
+  Object.values(serverDefinitions).every(
     ({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image),
   );
 

@@ -5,7 +5,7 @@ import { loadDockerClient } from "./data-folder.mjs";
 import { canInstallDebianPackages, installDebianPackagesWithApt } from "./debian-packages.ts";
 import { LocalCommandUserError } from "./terminal.mjs";
 
-export type InfrastructureServerKind = keyof typeof infrastructureServerDefinitionsByKind;
+export type InfrastructureServerKind = keyof typeof serverDefinitions;
 
 /** An installed server program. */
 export interface InstalledServerBinary {
@@ -14,7 +14,7 @@ export interface InstalledServerBinary {
   version: string;
 }
 
-export const infrastructureServerDefinitionsByKind = {
+export const serverDefinitions = {
   postgres: {
     name: "PostgreSQL",
     program: "postgres",
@@ -78,9 +78,7 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
   const binaries = Object.fromEntries(
     kinds.map((kind) => [kind, isInDocker() ? [] : findInstalledServerBinaries(kind)]),
   );
-  const missing = kinds
-    .filter((kind) => binaries[kind]?.length === 0)
-    .map((kind) => infrastructureServerDefinitionsByKind[kind]);
+  const missing = kinds.filter((kind) => binaries[kind]?.length === 0).map((kind) => serverDefinitions[kind]);
   const canRunAll = missing.length === 0 || (await loadDockerClient().catch(() => undefined)) !== undefined;
   if (canRunAll) return binaries as Record<K, InstalledServerBinary[]>;
   if (mayInstall) {
@@ -101,7 +99,7 @@ const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
 export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
-  const { program, minVersion } = infrastructureServerDefinitionsByKind[kind];
+  const { program, minVersion } = serverDefinitions[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const folders = [
     ...pathFolders,

@@ -9,10 +9,10 @@ import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 /** Locks the data folder and starts its servers, as `npm start` does, and prints when they are ready. */
 const program = `
-  const { prepareLocalStateFolder, lockStateFolderAndCleanUpProcesses } = await import(process.argv[1]);
+  const { prepareLocalStateFolder, lockStateFolder } = await import(process.argv[1]);
   const { ensureLocalServersRunning } = await import(process.argv[2]);
   prepareLocalStateFolder();
-  await lockStateFolderAndCleanUpProcesses();
+  await lockStateFolder();
   const urls = await ensureLocalServersRunning("start");
   const { default: postgres } = await import("postgres");
   const sql = postgres(urls.DATABASE_URL, { onnotice() {} });

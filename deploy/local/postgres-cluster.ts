@@ -39,7 +39,7 @@ interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
  * Creates a PostgreSQL cluster in a folder if necessary. Returns how to launch PostgreSQL on this cluster. If this
  * process is root, PostgreSQL runs as another user, who owns the cluster.
  */
-export async function preparePostgresClusterLaunchSpec({
+export async function preparePostgresCluster({
   folder,
   binaries,
   password,

@@ -11,10 +11,10 @@ import {
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
   type InstalledServerBinary,
-  infrastructureServerDefinitionsByKind,
+  serverDefinitions,
 } from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
-import { preparePostgresClusterLaunchSpec } from "./postgres-cluster.ts";
+import { preparePostgresCluster } from "./postgres-cluster.ts";
 import {
   launchLocalServer,
   type RunningServer,
@@ -36,23 +36,17 @@ const serverStarters = { postgres: startPostgresServer, nats: startNatsServer, r
  * is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
-  const configured = await Promise.all(kinds.map(findConfiguredInfrastructureServerUrl));
+  const configured = await Promise.all(kinds.map(findServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findOrInstallServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
   const start = async (kind: InfrastructureServerKind) => {
     const isStart = profile === "start";
     const options = { dataFolder: join(parent, kind), log: printLine, durable: isStart, requiresPassword: isStart };
-    return (
-      await runTaskWithProgress(`Starting ${infrastructureServerDefinitionsByKind[kind].name}`, () =>
-        serverStarters[kind](options),
-      )
-    ).url;
+    return (await runTaskWithProgress(`Starting ${serverDefinitions[kind].name}`, () => serverStarters[kind](options)))
+      .url;
   };
-  const urls = kinds.map(async (kind, i) => [
-    infrastructureServerDefinitionsByKind[kind].variable,
-    configured[i] ?? (await start(kind)),
-  ]);
+  const urls = kinds.map(async (kind, i) => [serverDefinitions[kind].variable, configured[i] ?? (await start(kind))]);
   return Object.fromEntries(await Promise.all(urls));
 }
 
@@ -61,17 +55,15 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
  *
  * @throws `LocalCommandUserError` if the URL is invalid or the server does not respond.
  */
-export async function findConfiguredInfrastructureServerUrl(
-  kind: InfrastructureServerKind,
-): Promise<string | undefined> {
-  const { name, variable } = infrastructureServerDefinitionsByKind[kind];
+export async function findServerUrl(kind: InfrastructureServerKind): Promise<string | undefined> {
+  const { name, variable } = serverDefinitions[kind];
   const value = process.env[variable];
   if (value === undefined || value === "") return undefined;
   const probes = value.split(",").map((part) => {
     const url = part.includes("://") ? part.trim() : `${kind}://${part.trim()}`;
     if (!URL.canParse(url) || new URL(url).hostname === "")
       throw new LocalCommandUserError(`${variable} is not a URL with a host.`);
-    return isInfrastructureServerResponding(kind, url);
+    return isServerResponding(kind, url);
   });
   if ((await Promise.all(probes)).includes(true)) return value;
   const requirement = kind === "nats" ? " (with JetStream)" : "";
@@ -182,7 +174,7 @@ function startWithConfigFile(
       ...{ port, password, installed: newest },
     });
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
-    const { program, image } = infrastructureServerDefinitionsByKind[kind];
+    const { program, image } = serverDefinitions[kind];
     return {
       url: `${scheme}://${password === undefined ? "" : `${userNames[kind]}:${password}@`}127.0.0.1:${port}`,
       command: newest?.path ?? program,
@@ -221,13 +213,13 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
       const password = readOrCreatePassword(folder);
       const launch =
         binaries.length > 0
-          ? await preparePostgresClusterLaunchSpec({ folder, binaries, password, durable })
+          ? await preparePostgresCluster({ folder, binaries, password, durable })
           : {
               command: "docker-entrypoint.sh",
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
               container: {
-                image: infrastructureServerDefinitionsByKind.postgres.image,
+                image: serverDefinitions.postgres.image,
                 dataPath: "/var/lib/postgresql/data",
                 folder,
               },
@@ -266,9 +258,9 @@ async function startServer(
   const port = requestedPort ?? (await findFreePort());
   const { url, ...launch } = await createLaunch(folder, port, binaries);
   const logFile = join(folder, "server.log");
-  const isReady = () => isInfrastructureServerResponding(kind, url);
+  const isReady = () => isServerResponding(kind, url);
   const server = await launchLocalServer({
-    name: infrastructureServerDefinitionsByKind[kind].name,
+    name: serverDefinitions[kind].name,
     logFile,
     port,
     log,
@@ -318,7 +310,7 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
  * Returns whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A
  * NATS server must have JetStream.
  */
-export function isInfrastructureServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
+export function isServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 

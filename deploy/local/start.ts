@@ -9,7 +9,7 @@ import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
 import { ensureLocalServersRunning, findNatsDurabilityWarning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
-import { localStateFolder, lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
+import { localStateFolder, lockStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
 const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
@@ -27,7 +27,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await requirePortForBrowsers("PORT", port);
   await requirePortForBrowsers("PORTAL_PORT", portalPort);
   prepareLocalStateFolder();
-  await lockStateFolderAndCleanUpProcesses();
+  await lockStateFolder();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   const [env] = await Promise.all([createProductEnvironment({ port, opsPort, portalPort }), compile()]);

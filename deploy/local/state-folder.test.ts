@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
-import { lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
+import { lockStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 it("creates a folder that the next start accepts", () => {
@@ -110,7 +110,7 @@ const endedOwner = { pid: process.pid, startedAt: "before" };
 it("rejects a folder that another running process uses", async () => {
   const folder = createTestScratchFolder();
   writeRunningRecord(folder, readProcessIdentity(process.pid));
-  await expect(lockStateFolderAndCleanUpProcesses(folder)).rejects.toThrow(`process ${process.pid}.`);
+  await expect(lockStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
 it("ends processes that an earlier start left running, but no unrelated process with a reused process id", async () => {
@@ -120,12 +120,12 @@ it("ends processes that an earlier start left running, but no unrelated process 
   const ended = once(leftOver, "exit");
   const folder = createTestScratchFolder();
   writeRunningRecord(folder, endedOwner, readProcessIdentity(leftOver.pid ?? 0));
-  await lockStateFolderAndCleanUpProcesses(folder);
+  await lockStateFolder(folder);
   await ended;
 
   const other = createTestScratchFolder();
   writeRunningRecord(other, endedOwner, { pid: unrelated.pid ?? 0, startedAt: "before" });
-  await lockStateFolderAndCleanUpProcesses(other);
+  await lockStateFolder(other);
   expect(isProcessRunning(readProcessIdentity(unrelated.pid ?? 0))).toBe(true);
 });
 
@@ -136,12 +136,12 @@ it("waits for the end of a process that has just been killed, and of its cleanup
     return readProcessIdentity(pid);
   });
   writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, cleanupProcess, resources: [] }));
-  await lockStateFolderAndCleanUpProcesses(folder);
+  await lockStateFolder(folder);
   for (const identity of [owner, cleanupProcess]) expect(identity && isProcessRunning(identity)).toBe(false);
 });
 
 it("ignores a truncated record", async () => {
   const folder = createTestScratchFolder();
   writeFileSync(join(folder, "running.json"), '{"resources":[{"ki');
-  await lockStateFolderAndCleanUpProcesses(folder);
+  await lockStateFolder(folder);
 });

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";
+import { cleanUpAll } from "./data-folder.mjs";
 import {
   type CleanupResource,
   isProcessRunning,
@@ -114,7 +114,7 @@ function describeUser(uid: number): string {
  *
  * @throws `LocalCommandUserError` if another running process uses the folder.
  */
-export async function lockStateFolderAndCleanUpProcesses(folder = localStateFolder): Promise<void> {
+export async function lockStateFolder(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
   const { owner, cleanupProcess, resources = [] } = readRunningRecord(file);
   // A process that has just been killed takes a moment to end.
@@ -122,9 +122,7 @@ export async function lockStateFolderAndCleanUpProcesses(folder = localStateFold
     throw new LocalCommandUserError(`${folder} is in use by process ${owner?.pid}. Stop that process first.`);
   await hasEndedWithin(cleanupProcess, maxWaitMs.cleanupProcess);
   // A process is cleaned up only if it is still the same, because its id may now belong to another process.
-  await cleanUpProcessesContainersAndFolders(
-    resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)),
-  );
+  await cleanUpAll(resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)));
   startPersistingCleanupResources(file);
 }
 

@@ -2,7 +2,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { logAndCreateErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
+import { createLoggedErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
 import {
   buildQueryHandlingHeaders,
   listUnknownParameterIssues,
@@ -123,7 +123,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), context.req.method);
+    return toFetchResponse(createLoggedErrorResponse(error, { requestId, log, docsUrl }), context.req.method);
   });
   return app;
 }

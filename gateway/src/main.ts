@@ -7,7 +7,7 @@ import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import {
   type ProcessComponent,
-  type ProcessEnvironmentLogAndMetrics,
+  type ProcessContext,
   readRequestDrainTimeoutMs,
 } from "@pragma/runtime/process/run-process";
 import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
@@ -17,7 +17,7 @@ import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache } from "./auth/api-key-cache.ts";
 import { requireApiKeyHeader } from "./auth/api-key-header.ts";
 import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
-import { createApiKeyAuthenticator, createAuthenticationMiddleware } from "./auth/authenticate.ts";
+import { createApiKeyAuthenticator, createAuthentication } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
@@ -25,14 +25,14 @@ import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
 import { limitConnectionsPerAddress } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createApiKeyRateLimitMiddleware, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
-import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
+import { createKeyRateLimit, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
+import { createKeylessRequestLimit } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
-import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
+import { createGatewayRequest } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
-import { createKeyCheckedStreamTracker, createStreamTrackingMiddleware } from "./streams/stream-tracker.ts";
+import { createKeyCheckedStreamTracker, createStreamTracking } from "./streams/stream-tracker.ts";
 import { createUsageCounter } from "./usage/usage-counter.ts";
 import { startUsageSender } from "./usage/usage-sender.ts";
 
@@ -53,7 +53,7 @@ export async function startGateway({
   registry,
   log: processLog,
   metrics,
-}: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
+}: ProcessContext & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
   const documents = await readServedApiDocuments({ publicUrl: config.PUBLIC_URL, docsUrl: config.DOCS_URL });
   const log = processLog.child({ service: "gateway" });
@@ -101,7 +101,7 @@ export async function startGateway({
   });
   const searchDocumentation = createDocumentationSearch({ openapi: documents.openapi.body, docsUrl: config.DOCS_URL });
   const app = createGatewayApp({
-    requestId: createGatewayRequestMiddleware({
+    requestId: createGatewayRequest({
       proxies: {
         trustedProxies: config.TRUSTED_PROXY_COUNT,
         publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
@@ -112,13 +112,11 @@ export async function startGateway({
       },
     }),
     headerLimits: headerLimitMiddleware,
-    addressLimit: createKeylessRequestLimitMiddleware(
-      rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST),
-    ),
+    addressLimit: createKeylessRequestLimit(rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
-    authenticate: createAuthenticationMiddleware(authenticate),
-    rateLimit: createApiKeyRateLimitMiddleware(rateLimiter),
-    trackStream: createStreamTrackingMiddleware(streams),
+    authenticate: createAuthentication(authenticate),
+    rateLimit: createKeyRateLimit(rateLimiter),
+    trackStream: createStreamTracking(streams),
     forwardTo: forwarder.forwardTo,
     mcp: createMcpMiddleware({
       ...{ sendSubrequest, searchDocumentation, log },

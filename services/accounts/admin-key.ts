@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { configurationAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { publishApiKeyChanged } from "./api-keys.ts";
@@ -29,7 +29,7 @@ export async function ensureAdminApiKey(
   configuredKey: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await acquireTransactionAdvisoryLock(tx, db, "admin key");
+    await lockInTransaction(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
       const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);

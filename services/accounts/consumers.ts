@@ -4,7 +4,7 @@ import type { AuditDetails } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
-import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type Database, lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -64,7 +64,7 @@ export async function createApiConsumer(
 /** Checks that a location has not too many consumers, after one was added. @throws `ApiError` limit_reached. */
 async function requireConsumerLimit(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
   // Otherwise, consumers that are created at the same time would not count each other.
-  await acquireTransactionAdvisoryLock(tx, db, `consumers of ${locationId}`);
+  await lockInTransaction(tx, db, `consumers of ${locationId}`);
   const count = await countConsumersOfLocation(tx, { locationId, limit: maxConsumersPerLocation + 1 });
   if (count <= maxConsumersPerLocation) return;
   throw new ApiError("limit_reached", {
@@ -90,7 +90,7 @@ interface ConsumerChange {
  * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
  * of admin keys; quota_exceeded, for which each active key counts.
  */
-export async function changeApiConsumerAndPublishEvents(
+export async function applyConsumerChange(
   { db, defaultRateLimit }: AccountsServiceContext,
   { id, change, principal, audit }: ConsumerChange,
 ): Promise<ApiEntityRowWithDates<ApiConsumer>> {

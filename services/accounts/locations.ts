@@ -16,7 +16,7 @@ import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/loca
 import type { AccountsServiceContext } from "./context.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
 import {
-  findLocationOrganizationAndAgency,
+  findOrganization,
   insertLocation,
   type LocationRow,
   lockLocationRow,
@@ -81,7 +81,7 @@ export function createLocationNotFoundError(id: string): ApiError {
 }
 
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
-export async function createLocationAndPublishUpdate(
+export async function insertNewLocation(
   { db }: Pick<AccountsServiceContext, "db">,
   { location, audit }: { location: CreateLocationRequest; audit: AuditSource },
 ): Promise<string> {
@@ -114,7 +114,7 @@ export async function createLocationAndPublishUpdate(
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */
-export async function findOrImportLegacyLocation(
+export async function importLegacyLocation(
   { db }: Pick<AccountsServiceContext, "db">,
   { location, audit }: { location: ImportLocationRequest; audit: AuditSource },
 ): Promise<{ id: string; isNew: boolean }> {
@@ -135,7 +135,7 @@ export async function findOrImportLegacyLocation(
       });
       return { id: imported.id, isNew: true };
     }
-    const existing = await findLocationOrganizationAndAgency(tx, location);
+    const existing = await findOrganization(tx, location);
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
@@ -149,7 +149,7 @@ export async function findOrImportLegacyLocation(
  *
  * @throws `ApiError` location_not_found.
  */
-export async function changeLocationAndPublishUpdate(
+export async function applyLocationChange(
   { db }: Pick<AccountsServiceContext, "db">,
   { id, change, audit }: { id: string; change: ChangeLocationRequest; audit: AuditSource },
 ): Promise<LocationRow> {

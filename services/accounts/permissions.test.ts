@@ -7,7 +7,7 @@ import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { buildTestLegacyLocationImportBody, importTestLocation } from "./testing/location-fixtures.ts";
+import { buildLocationImport, importTestLocation } from "./testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -22,7 +22,7 @@ let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startAccountsServiceUnderTest();
-  otherLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
+  otherLocationId = await importTestLocation(accounts, buildLocationImport());
 });
 afterAll(() => accounts.remove());
 
@@ -30,7 +30,7 @@ let createdConsumers = 0;
 let consumer: ApiConsumer;
 beforeEach(async () => {
   // A location of its own for each test, because a location can have only 50 consumers.
-  ownLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
+  ownLocationId = await importTestLocation(accounts, buildLocationImport());
   consumer = await createConsumer();
 });
 

@@ -29,7 +29,7 @@ export default createBodyParserWorkerFunction(parseAndSerializeCatalogBody);
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a parser that parses large bodies in a thread, because parsing 20,000 products takes one second. */
-export function createThreadedCatalogBodyParser(options: { threads: number; heapMegabytes: number }) {
+export function createCatalogParser(options: { threads: number; heapMegabytes: number }) {
   // Catalogs are rarely sent, so the thread ends when it is idle.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseAndSerializeCatalogBody, {
     ...options,

@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { catalogServiceConfigSchema } from "./config.ts";
 import type { CatalogServiceContext } from "./context.ts";
-import { createThreadedCatalogBodyParser } from "./parse-catalog-body.ts";
+import { createCatalogParser } from "./parse-catalog-body.ts";
 import {
   listCatalogCategoriesRoute,
   listCatalogModifiersRoute,
@@ -18,8 +18,8 @@ export default defineService<typeof catalogServiceConfigSchema, CatalogServiceCo
   module: import.meta.url,
   config: catalogServiceConfigSchema,
   createResources({ db, registry }, config) {
-    const reader = createThreadedCatalogBodyParser({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
-    const locations = createUncachedLocationLookupClient(registry, "catalog");
+    const reader = createCatalogParser({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
+    const locations = createUncachedLocationLookup(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },

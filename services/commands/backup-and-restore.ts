@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { serverTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import {
   buildDatabaseUrlVariableName,
   buildOwnerDatabaseUrlVariableName,
@@ -27,7 +27,7 @@ import { runPostgresProgram } from "./postgres-programs.ts";
 const backupConfigSchema = z.object({
   OBJECT_STORE: z.string(),
   NAMESPACE: z.string().default("pragma"),
-  ...databaseAndBrokerTlsConfigSchema.shape,
+  ...serverTlsConfigSchema.shape,
 });
 
 /** The configuration of a backup or a restore: the databases and the object store to back up or to restore to. */

@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
-import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-tls";
+import type { ServerTlsConfig } from "@pragma/runtime/config/server-tls";
 import {
   buildServiceSessionSettings,
   createDatabasePool,
@@ -11,7 +11,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 interface DatabaseRoleOptions {
   /** The URL with which the service connects to the database: `postgres://role:password@host/database`. */
   url: string;
-  tls: DatabaseAndBrokerTlsConfig;
+  tls: ServerTlsConfig;
   log: Logger;
 }
 
@@ -72,7 +72,7 @@ async function setPassword(tx: SqlTransaction, statement: string, role: string, 
   if (row) await tx.unsafe(row.text);
 }
 
-async function canLogIn(url: string, tls: DatabaseAndBrokerTlsConfig, log: Logger): Promise<boolean> {
+async function canLogIn(url: string, tls: ServerTlsConfig, log: Logger): Promise<boolean> {
   const db = createDatabasePool({ ...tls, DATABASE_URL: url, DATABASE_POOL: 2 }, { schema: "public", log });
   try {
     await db.sql`select 1`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-tls";
+import type { ServerTlsConfig } from "@pragma/runtime/config/server-tls";
 import { buildDatabaseUrlVariableName, describeDatabase } from "@pragma/runtime/config/service-databases";
 import { buildPostgresConnectionOptions } from "@pragma/runtime/database/postgres";
 import postgres from "postgres";
@@ -36,7 +36,7 @@ const lockNotAvailable = "55P03";
  */
 export async function withDatabaseSnapshots<Result>(
   databases: readonly ServiceDatabase[],
-  tls: DatabaseAndBrokerTlsConfig,
+  tls: ServerTlsConfig,
   work: (snapshots: DatabaseSnapshot[]) => Promise<Result>,
 ): Promise<Result> {
   const connections = databases.map((database) => ({
@@ -68,7 +68,7 @@ export async function withDatabaseSnapshots<Result>(
 }
 
 /** Opens a single connection, whose transactions may stay open for as long as a dump lasts. */
-export function connectToDatabase(url: string, tls: DatabaseAndBrokerTlsConfig): postgres.Sql {
+export function connectToDatabase(url: string, tls: ServerTlsConfig): postgres.Sql {
   const options = buildPostgresConnectionOptions(
     { ...tls, DATABASE_URL: url },
     { application_name: "pragma backup", idle_in_transaction_session_timeout: 0, statement_timeout: 0 },
@@ -80,7 +80,7 @@ export function connectToDatabase(url: string, tls: DatabaseAndBrokerTlsConfig):
 export async function requireReachableDatabases({
   databases,
   ...tls
-}: DatabaseAndBrokerTlsConfig & { databases: readonly ServiceDatabase[] }): Promise<void> {
+}: ServerTlsConfig & { databases: readonly ServiceDatabase[] }): Promise<void> {
   for (const database of databases) {
     const sql = connectToDatabase(database.url, tls);
     try {

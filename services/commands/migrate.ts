@@ -10,9 +10,9 @@ import {
   commonServiceConfigSchema,
   readConfigFromEnvironment,
 } from "@pragma/runtime/config/runtime-config";
-import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { serverTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
-import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
+import { migrateSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { eventStreamKinds } from "@pragma/runtime/messaging/event-streams";
@@ -29,7 +29,7 @@ const migrateConfig = z.object({
     ...{ NATS_URL: true, NAMESPACE: true },
     ...{ EVENT_STREAM_REPLICAS: true, ORDER_EVENT_STREAM_MAX_BYTES: true, TILL_EVENT_STREAM_MAX_BYTES: true },
   }).shape,
-  ...databaseAndBrokerTlsConfigSchema.shape,
+  ...serverTlsConfigSchema.shape,
 });
 
 /** The error for a failed migration. Its message tells the operator which database or server to check. */
@@ -54,7 +54,7 @@ async function migrateAll(
     const { owner, service: url } = urls[name];
     const db = createDatabasePool({ ...config, DATABASE_URL: owner, DATABASE_POOL: 3 }, { schema, log });
     try {
-      await migrateOrAwaitDatabaseSchema(db, {
+      await migrateSchema(db, {
         module: (await loadServiceDefinition(name)).module,
         canMigrate: true,
         log,

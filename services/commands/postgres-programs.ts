@@ -1,6 +1,6 @@
 import { type ExecFileException, execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-tls";
+import type { ServerTlsConfig } from "@pragma/runtime/config/server-tls";
 
 /**
  * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
@@ -11,7 +11,7 @@ import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-t
  */
 export async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",
-  { url: databaseUrl, tls }: { url: string; tls: DatabaseAndBrokerTlsConfig },
+  { url: databaseUrl, tls }: { url: string; tls: ServerTlsConfig },
   options: string[],
 ): Promise<void> {
   const url = new URL(databaseUrl);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
 import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
-import { getEventStreamKind, isStreamOrConsumerNotFound } from "@pragma/runtime/messaging/event-streams";
+import { getEventStreamKind, isMissingInJetStream } from "@pragma/runtime/messaging/event-streams";
 import type { EventBusConnection } from "@pragma/runtime/messaging/nats-connection";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import type { z } from "zod";
@@ -44,7 +44,7 @@ async function purgeSubject(
   try {
     return (await manager.streams.purge(stream, { filter })).purged;
   } catch (error) {
-    if (isStreamOrConsumerNotFound(error)) return 0;
+    if (isMissingInJetStream(error)) return 0;
     throw error;
   }
 }

@@ -9,11 +9,11 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { JobsServiceConfig } from "./config.ts";
 import type { JobsServiceContext } from "./context.ts";
 import {
-  countUnfinishedJobsOfKeyAndLocation,
+  countUnfinishedJobs,
   findDuplicateJob,
   insertJob,
   type JobRow,
-  lockJobCreationOfLocationAndKey,
+  lockJobCreation,
   lockJobRow,
   updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
@@ -46,7 +46,7 @@ export async function findOrCreateJob(
   const deduplicationId = deduplication?.id ?? null;
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockJobCreationOfLocationAndKey(tx, db, locationId, keyId);
+    await lockJobCreation(tx, db, locationId, keyId);
     const existing = await findDuplicateJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
     if (options.parent)
@@ -101,7 +101,7 @@ async function checkJobLimits(
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
   config: JobsServiceConfig,
 ): Promise<void> {
-  const { ofKey, ofLocation, repeating } = await countUnfinishedJobsOfKeyAndLocation(tx, locationId, principal.keyId);
+  const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
     throw createTooManyJobsError("API key", config.JOBS_MAX_UNFINISHED_PER_KEY);
   if (ofLocation >= config.JOBS_MAX_UNFINISHED_PER_LOCATION)

@@ -1,6 +1,6 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Job as BullJob } from "bullmq";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -452,7 +452,7 @@ describe("priority", () => {
     await location.waitForState(id, "active");
     await location.createJob({ message: last, jobOptions: { priority: 1 } });
     await jobs.db.transaction(async (tx) => {
-      await acquireTransactionAdvisoryLock(tx, jobs.db, "admit jobs");
+      await lockInTransaction(tx, jobs.db, "admit jobs");
       await eventually("the search to wait", async () => {
         const [blocked] =
           await tx`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;

@@ -1,8 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -89,9 +86,9 @@ describe.concurrent("a stopping process", () => {
 });
 
 describe.concurrent("while Redis is unavailable", () => {
-  let redis: DedicatedTestInfrastructureServer;
+  let redis: OwnTestServer;
   beforeAll(async () => {
-    redis = await startDedicatedTestInfrastructureServer("redis");
+    redis = await startOwnTestServer("redis");
   });
   afterAll(() => redis?.stop());
 

@@ -1,19 +1,16 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
-let server: DedicatedTestInfrastructureServer;
+let server: OwnTestServer;
 let redis: Redis;
 let jobs: TestJobsService;
 beforeAll(async () => {
-  server = await startDedicatedTestInfrastructureServer("redis");
+  server = await startOwnTestServer("redis");
   redis = new Redis(server.url);
   redis.on("error", () => {});
   jobs = await startTestJobsService({ REDIS_URL: server.url, JOBS_CONCURRENCY: "5" });

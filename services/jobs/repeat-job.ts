@@ -1,6 +1,6 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import {
-  countUnfinishedRepeatingJobRuns,
+  countUnfinishedRuns,
   insertJob,
   type JobPrimaryKey,
   type JobRow,
@@ -14,10 +14,7 @@ import { computeNextJobRunMs } from "./repeat-schedule.ts";
  */
 export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise<void> {
   const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
-  if (
-    !repeat ||
-    (repeat.limit !== undefined && job.runs + (await countUnfinishedRepeatingJobRuns(tx, job)) >= repeat.limit)
-  )
+  if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedRuns(tx, job)) >= repeat.limit))
     return;
   const dueMs = computeNextJobRunMs(repeat, job.lastDueMs, Date.now());
   if (dueMs === undefined) return;
@@ -34,7 +31,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
  * because each run inserts the next run when it starts.
  */
 export async function finishRepeatingJobIfExhausted(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
-  if ((await countUnfinishedRepeatingJobRuns(tx, key)) > 0) return;
+  if ((await countUnfinishedRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
   await updateUnfinishedJobRow(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
 }

@@ -1,5 +1,5 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { jobsServiceConfigSchema } from "./config.ts";
 import type { JobsServiceContext } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
@@ -18,7 +18,7 @@ export function defineJobsService(perform: JobHandler) {
       metrics.observeGauge("jobs_unfinished", "Unfinished public jobs", () => countAllUnfinishedJobs(db.sql));
       const jobQueue = startJobQueue(config, { db, log, perform });
       return {
-        services: { db, config, jobQueue, locations: createUncachedLocationLookupClient(registry, "jobs") },
+        services: { db, config, jobQueue, locations: createUncachedLocationLookup(registry, "jobs") },
         startupChecks: { redis: jobQueue.checkRedis },
         queues: () => [jobQueue.queue],
         close: jobQueue.close,

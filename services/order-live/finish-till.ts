@@ -10,7 +10,7 @@ import {
   markOrdersNoLongerLive,
   recordTillReportIsFinal,
 } from "./queries/orders.ts";
-import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "./queries/streams.ts";
+import { appendDepartureLog, lockStreamPosition } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
@@ -25,7 +25,7 @@ export async function removeLiveOrdersOfFinalTill(
   { config, traceparent }: { config: OrderLiveServiceConfig; traceparent: string | undefined },
 ): Promise<number> {
   const closedAt = replaceFutureTime(dateTimeToUtc(report.finalizedAt), new Date().toISOString());
-  const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
+  const lastPosition = await lockStreamPosition(tx, locationId);
   // When a till is replaced or reprocessed after the retention period, its orders are not remembered again, because they
   // have already been removed as too old.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
@@ -40,7 +40,7 @@ export async function removeLiveOrdersOfFinalTill(
     otherIds.length === 0 ? undefined : await findOrdersWithoutTill(tx, { locationId, ids: otherIds });
   await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markOrdersNoLongerLive(tx, { locationId, ids: otherIds, closedAt: null });
-  const position = await appendLiveOrderDepartureLogEntries(tx, {
+  const position = await appendDepartureLog(tx, {
     ...{ locationId, lastPosition, orders: liveOrders, reason: "till" },
   });
   const tillIds = [...new Set([tillId, ...[...liveOrders.values()].map((order) => order.tillId)])];

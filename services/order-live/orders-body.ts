@@ -54,13 +54,13 @@ export default createBodyParserWorkerFunction(readOrders);
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a reader that parses large bodies in a thread, because parsing 8 MB would block the process for a second. */
-export function createThreadedLiveOrdersBodyParser() {
+export function createLiveOrdersParser() {
   // Large bodies are rare, so idle threads are stopped to free their memory.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 
-export type ThreadedLiveOrdersBodyParser = ReturnType<typeof createThreadedLiveOrdersBodyParser>;
+export type ThreadedLiveOrdersBodyParser = ReturnType<typeof createLiveOrdersParser>;
 
 /**
  * Parses a list of orders, and validates the orders one by one to bound the cost of a list with many issues.

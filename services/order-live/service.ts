@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { orderLiveServiceConfigSchema } from "./config.ts";
 import type { OrderLiveServiceContext } from "./context.ts";
-import { createThreadedLiveOrdersBodyParser } from "./orders-body.ts";
+import { createLiveOrdersParser } from "./orders-body.ts";
 import { removeOldLiveOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
 import {
   getLiveOrderRoute,
@@ -12,7 +12,7 @@ import {
 } from "./routes/orders.ts";
 import { createLiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 import { liveOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
-import { reportedLiveOrderRemovalSubscription } from "./subscriptions/report-finalized.ts";
+import { removeReportedSubscription } from "./subscriptions/report-finalized.ts";
 
 /** The order-live service, which stores open orders from points of sale, and publishes and streams their changes. */
 export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServiceContext>({
@@ -27,8 +27,8 @@ export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServi
       heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTimeoutMs: config.STREAM_STALL_TIMEOUT_SECONDS * 1000,
     });
-    const ordersBodyReader = createThreadedLiveOrdersBodyParser();
-    const locations = createUncachedLocationLookupClient(registry, "order-live");
+    const ordersBodyReader = createLiveOrdersParser();
+    const locations = createUncachedLocationLookup(registry, "order-live");
     metrics.observeGauge(
       "order_streams_open",
       "Open live order streams of this process",
@@ -56,6 +56,6 @@ export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServi
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],
-  subscriptions: [reportedLiveOrderRemovalSubscription, liveOrderRedactionSubscription],
+  subscriptions: [removeReportedSubscription, liveOrderRedactionSubscription],
   periodic: [trimOrderChangeLogTask, removeOldLiveOrdersTask],
 });

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import calculateTill, { type SerializedReportAndOrderResponses, type TillCalculationInput } from "./calculate-till.ts";
+import calculateTill, { type SerializedDocuments, type TillCalculationInput } from "./calculate-till.ts";
 import { type OrderResponses, type StoredOrderTexts, toStoredOrderTexts } from "./documents/order-texts.ts";
 
 export interface OrderStorageOptions {
@@ -21,7 +21,7 @@ export interface TillCalculationWorkerInput extends TillCalculationInput, OrderS
 }
 
 /** The report of a till, and its orders without texts. */
-export interface CalculatedReport extends Omit<SerializedReportAndOrderResponses, "orders"> {
+export interface CalculatedReport extends Omit<SerializedDocuments, "orders"> {
   calculatedAt: string;
   orders: CalculatedOrder[];
 }
@@ -32,7 +32,7 @@ export interface CalculatedOrder extends Omit<OrderResponses, "v1" | "v2"> {
 }
 
 /** The report and orders of a till with the texts to be stored. */
-export interface StoredReportAndOrderResponses extends CalculatedReport {
+export interface DocumentTexts extends CalculatedReport {
   /** The texts of the orders, in their sequence, in batches. */
   orderTexts: readonly Promise<StoredOrderTexts[]>[];
 }
@@ -53,16 +53,13 @@ export default function calculateStoredTill({ port, ...input }: TillCalculationW
 }
 
 /** Returns what the thread sends: adds ids and times to the responses, and compresses the V2 responses of orders. */
-export function toStoredReportAndOrders(
-  till: SerializedReportAndOrderResponses,
-  options: OrderStorageOptions,
-): StoredReportAndOrderResponses {
+export function toDocumentTexts(till: SerializedDocuments, options: OrderStorageOptions): DocumentTexts {
   const orderTexts = [...generateOrderTexts(till, options)].map((texts) => Promise.resolve(texts));
   return { ...toCalculatedReport(till, options), orderTexts };
 }
 
 function toCalculatedReport(
-  till: SerializedReportAndOrderResponses,
+  till: SerializedDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): CalculatedReport {
   const orders = till.orders.map(({ v1: _, v2: __, ...order }) => {
@@ -72,7 +69,7 @@ function toCalculatedReport(
 }
 
 function* generateOrderTexts(
-  { orders }: SerializedReportAndOrderResponses,
+  { orders }: SerializedDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): Generator<StoredOrderTexts[]> {
   for (let start = 0; start < orders.length; start += orderTextBatchSize)

@@ -4,7 +4,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
-import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
+import { computeDocuments, currentReportVersion } from "./calculation/compute-report.ts";
 import { computeTillAccountingData } from "./calculation/settlement/till-accounting-data.ts";
 import { convertTillV1ToV2 } from "./calculation/till-v1-conversion/convert-till-v1.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
@@ -29,7 +29,7 @@ export interface TillCalculationInput {
  * The responses for the report and orders of a till, as JSON texts, and the values that are stored with them. `v0` and
  * the orders have no `id`, `createdAt` and `updatedAt`, which are added when the responses are stored.
  */
-export interface SerializedReportAndOrderResponses {
+export interface SerializedDocuments {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -62,7 +62,7 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: TillCalculationInput): SerializedReportAndOrderResponses | null {
+}: TillCalculationInput): SerializedDocuments | null {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);
@@ -71,14 +71,14 @@ export default function calculateTill({
     version === "V1"
       ? convertTillV1ToV2(acceptedTillSchemas.V1.parse(body), { tillId, timeZone })
       : acceptedTillSchemas.V2.parse(body);
-  const report = computeReportAndOrders(till, { locationId });
+  const report = computeDocuments(till, { locationId });
   if (!report) return null;
   const toDay = createDayFormatter(timeZone);
   const accountingData = computeTillAccountingData(till, toDay);
   const tillFigures = computeTillFigures(report.reportV2, accountingData, till);
   return {
     id: report.id,
-    reportVersion: currentReportCalculationVersion,
+    reportVersion: currentReportVersion,
     reportNumber: till.reportNumber,
     totalSales: report.reportV2.totalSales,
     day: toDay(till.startedAt),

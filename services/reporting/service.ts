@@ -5,7 +5,7 @@ import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool"
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
 import { accountingExports, writeAccountingExportFiles } from "./accounting/accounting-exports.ts";
@@ -45,7 +45,7 @@ import {
   listOrdersRoute,
   listReportsV0Route,
   listReportsV2Route,
-} from "./documents/routes/reports-and-orders.ts";
+} from "./documents/routes/documents.ts";
 import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
 import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
 import type { ExportsContext } from "./exports/context.ts";
@@ -69,10 +69,10 @@ import { createLocationCurrencies } from "./metrics/location-currencies.ts";
 import { mergeMetricMonthsTask } from "./metrics/periodic/merge-metric-months.ts";
 import { getMetricsMetaRoute, getMetricsRoute } from "./metrics/routes/metrics.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "./retention/remove-expired-tills.ts";
-import { publishPersonalDataErasureEvents } from "./retention/request-erasure.ts";
-import { requestExpiredPersonalDataErasureTask } from "./retention/request-expired-data-erasure.ts";
+import { publishErasureEvents } from "./retention/request-erasure.ts";
+import { eraseExpiredDataTask } from "./retention/request-expired-data-erasure.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
-import { type CalculatingContext, createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
+import { type CalculatingContext, createTillCalculator } from "./till-calculator.ts";
 
 const locationId = z.guid();
 const erasureRequestSchema = z.union([
@@ -96,7 +96,7 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingCon
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
-    return context.json(await publishPersonalDataErasureEvents(db, parsed.data, operatorCommandAuditSource));
+    return context.json(await publishErasureEvents(db, parsed.data, operatorCommandAuditSource));
   });
   return app;
 }
@@ -117,7 +117,7 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
       const objects = createObjectStore(config.OBJECT_STORE);
       // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
       // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
-      const calculator = createThreadedTillReportCalculator({
+      const calculator = createTillCalculator({
         threads: config.CALCULATION_THREADS,
         heapMegabytes: config.CALCULATION_HEAP_MB,
       });
@@ -184,7 +184,7 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         "metrics_query_duration_seconds",
         "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
       );
-      const locations = createUncachedLocationLookupClient(registry, "reporting");
+      const locations = createUncachedLocationLookup(registry, "reporting");
       const exportServices = { db, objects, log, config, locations };
       const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
         writeAccountingExportFiles(run, entryWriterPool),
@@ -243,7 +243,7 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
       },
       { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
-      requestExpiredPersonalDataErasureTask,
+      eraseExpiredDataTask,
       packTillsTask,
       mergeMetricMonthsTask,
       deleteUnusedObjectsTask,

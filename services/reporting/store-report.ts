@@ -2,14 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
+import type { CalculatedOrder, DocumentTexts } from "./calculate-stored-till.ts";
 import { compressDayText } from "./days/day-texts.ts";
 import { moveOrdersWithoutTill, updateOrdersWithoutTill } from "./days/queries/shifts.ts";
 import { updateDays } from "./days/update-days.ts";
-import { buildContentVersion, computeReportOrOrderEntityTag } from "./documents/entity-tags.ts";
+import { buildContentVersion, computeDocumentTag } from "./documents/entity-tags.ts";
 import { replaceOrderTimes, type StoredOrderTexts } from "./documents/order-texts.ts";
 import { assertTillCanChange } from "./documents/packing/with-unpacked-tills.ts";
-import { adjustReportAndOrderDayCounts } from "./documents/queries/day-counts.ts";
+import { adjustDayCounts } from "./documents/queries/day-counts.ts";
 import * as orders from "./documents/queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./documents/queries/packed-tills.ts";
 import * as reports from "./documents/queries/reports.ts";
@@ -25,17 +25,17 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
  *
  * @throws PackedTillsError, which `withUnpackedTills` handles, before anything is changed.
  */
-export async function replaceStoredReportAndOrders(
+export async function replaceDocuments(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: StoredReportAndOrderResponses,
+  report: DocumentTexts,
   { traceparent }: { traceparent?: string } = {},
 ): Promise<void> {
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
   const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
-    reports.findPreviousReportAndOrdersWithoutTill(tx, { locationId, tillId }),
+    reports.findDocumentsWithoutTill(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
     assertTillCanChange(tx, { locationId, tillId, newOrderIds: orderIds }),
   ]);
@@ -45,7 +45,7 @@ export async function replaceStoredReportAndOrders(
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingDataJson } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
-  const etag = computeReportOrOrderEntityTag(contentVersion, id);
+  const etag = computeDocumentTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingData: accountingDataJson, etag, ...times },
     tillFigures: report.tillFiguresJson === null ? null : compressDayText(report.tillFiguresJson),
@@ -72,7 +72,7 @@ export async function replaceStoredReportAndOrders(
     days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
   }
   await Promise.all([
-    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    adjustDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, updatedAt: now, traceparent, shouldPublishNewDays: true }),
   ]);
 }
@@ -81,12 +81,12 @@ export async function replaceStoredReportAndOrders(
  * Deletes the report and orders of a till that is now in training mode or has expired, and updates the counts. The till
  * may be packed.
  */
-export async function deleteReportAndOrdersOfTill(
+export async function deleteDocumentsOfTill(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
   { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
-  const { previousReport, hasOrdersWithoutTill } = await reports.findPreviousReportAndOrdersWithoutTill(tx, {
+  const { previousReport, hasOrdersWithoutTill } = await reports.findDocumentsWithoutTill(tx, {
     ...{ locationId, tillId },
   });
   if (!previousReport) return;
@@ -103,7 +103,7 @@ export async function deleteReportAndOrdersOfTill(
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
   const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, shouldPublishNewDays: true };
   await Promise.all([
-    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    adjustDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, ...change }),
   ]);
 }
@@ -141,7 +141,7 @@ async function replaceOrders(
 
 /** Yields the rows of a calculated till's orders, as soon as their texts are there. */
 async function* generateOrderRows(
-  report: StoredReportAndOrderResponses,
+  report: DocumentTexts,
   creationTimes: ReadonlyMap<string, string>,
   { contentVersion, ...content }: { contentVersion: string; reportId: string; pushedAt: string },
 ): AsyncGenerator<orders.ReportingOrderDatabaseRow> {
@@ -150,7 +150,7 @@ async function* generateOrderRows(
     for (const texts of await batch) {
       const order = waiting.next().value as CalculatedOrder;
       const times = { createdAt: creationTimes.get(order.id) ?? report.calculatedAt, updatedAt: report.calculatedAt };
-      const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
+      const etag = computeDocumentTag(contentVersion, order.id);
       yield { ...order, ...(await replaceCreationTime(order, texts, times)), ...times, ...content, etag };
     }
   }
@@ -191,7 +191,7 @@ async function deletePackedOrders(
 /** Returns the data of the `report.finalized` event. */
 export function toReportFinalizedData(
   { locationId, tillId, revision, isErasure, erasedRevision }: TillPushedData,
-  report: StoredReportAndOrderResponses,
+  report: DocumentTexts,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eraseTillPersonalData } from "./erase-till.ts";
-import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 
@@ -90,7 +90,7 @@ describe("a till whose personal data was erased", () => {
     const { db } = service;
     const log = createLogger({ name: "test", level: "silent" });
     await db.sql`update tills set next_requeue_at = now() where id = ${till.id}`;
-    await requeueTillsWithOverdueReportTask.run({ db, log, requeueAfterSeconds: 300 });
+    await requeueOverdueTillsTask.run({ db, log, requeueAfterSeconds: 300 });
     await service.request("POST", `/v1/tills/${till.id}/reprocess`, { principal });
     await replace(till.id, { ...till, note: "other" });
     expect(await listErasures(till.id)).toEqual([

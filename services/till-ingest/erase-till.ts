@@ -3,7 +3,7 @@ import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
-import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
+import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
 import {
   findTillRow,
@@ -12,7 +12,7 @@ import {
   saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
-import { removeTillObjectIfUnreferenced } from "./remove-unreferenced-object.ts";
+import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
 
 /**
@@ -74,7 +74,7 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey({ ...existing, hash }));
+    const objectKey = await recordPendingUpload(db.sql, buildTillObjectKey({ ...existing, hash }));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
@@ -98,5 +98,5 @@ export async function eraseTillPersonalData(
     }
     return removedKeys;
   });
-  for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
+  for (const key of removed) await removeUnreferencedObject({ db, objects }, key);
 }

@@ -1,5 +1,5 @@
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTillOperatorRoutes } from "./service.ts";
@@ -19,7 +19,7 @@ afterAll(() => service?.remove());
  */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
-  const locations = createUncachedLocationLookupClient(service.registry, "till-ingest");
+  const locations = createUncachedLocationLookup(service.registry, "till-ingest");
   const operations = createTillOperatorRoutes({ db: service.db, locations, log, requeueAfterSeconds: 300 });
   const tills = (await (await operations.request("/unfinished?seconds=60")).json()) as { tillId: string }[];
   return tills.map(({ tillId }) => tillId);

@@ -1,21 +1,18 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServers, startOwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestTill } from "./testing/till-fixtures.ts";
 
-let servers: DedicatedTestInfrastructureServers;
+let servers: OwnTestServers;
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();
 
 beforeAll(async () => {
-  servers = await startDedicatedTestInfrastructureServers();
+  servers = await startOwnTestServers();
   await servers.kill("nats");
   service = await startTestTillIngestService({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });

@@ -1,9 +1,5 @@
 import type { TillIngestServiceContext } from "./context.ts";
-import {
-  claimUnreferencedTillObjectRemoval,
-  confirmOverdueUploadIfReferenced,
-  recordStoredObjectDeletion,
-} from "./queries/pending-uploads.ts";
+import { claimObjectRemoval, confirmOverdueUpload, recordStoredObjectDeletion } from "./queries/pending-uploads.ts";
 
 /**
  * Removes an object and returns true. Returns false without removing the object if it has no pending upload, if its
@@ -11,13 +7,13 @@ import {
  * removal writes its body under a new key. If the process dies during the removal, a later run of the periodic task
  * repeats the removal.
  */
-export async function removeTillObjectIfUnreferenced(
+export async function removeUnreferencedObject(
   { db, objects }: Pick<TillIngestServiceContext, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  const removal = await claimUnreferencedTillObjectRemoval(db.sql, key);
+  const removal = await claimObjectRemoval(db.sql, key);
   if (!removal) {
-    await confirmOverdueUploadIfReferenced(db.sql, key);
+    await confirmOverdueUpload(db.sql, key);
     return false;
   }
   await objects.delete(key);

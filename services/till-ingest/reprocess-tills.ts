@@ -11,12 +11,12 @@ import {
   findNextBulkReprocessingId,
   listNextTillsToReprocess,
   lockTillsToReprocess,
-  recordBulkReprocessingProgress,
+  recordReprocessing,
   tryLockBulkReprocessingRow,
 } from "./queries/reprocessings.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
 import { groupByLocation } from "./queries/till-partitions.ts";
-import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
+import { findRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
 import { countTillsNotOverdueForReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
 
@@ -100,7 +100,7 @@ async function isBeingReprocessed(
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
   if (!isPending) return false;
   const tills = { locationId: till.locationId, tillIds: [till.id] };
-  return (await findCurrentTillRevisionReasons(tx, tills)).get(till.id) === "reprocess";
+  return (await findRevisionReasons(tx, tills)).get(till.id) === "reprocess";
 }
 
 /** Creates the next revision of a till with the same body. The caller must lock the till first. */
@@ -180,7 +180,7 @@ async function reprocessBatch(
           await createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
       }
     }
-    await recordBulkReprocessingProgress(tx, reprocessing, { count: keys.length, last: keys.at(-1), partition });
+    await recordReprocessing(tx, reprocessing, { count: keys.length, last: keys.at(-1), partition });
     if (keys.length === 0)
       log.info({ reprocessing: reprocessing.id, tills: reprocessing.requeuedCount }, "reprocessing finished");
   });

@@ -15,7 +15,7 @@ import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-ti
  *
  * @throws `ApiError` location_forbidden, location_not_found.
  */
-export async function resolveAuthorizedLegacyLocation(
+export async function resolveLegacyLocation(
   { location: own, scopes }: Principal,
   { application, legacyId }: LegacyLocationIdentity,
   locations: LocationLookupClient,
@@ -34,14 +34,13 @@ export async function resolveAuthorizedLegacyLocation(
  *
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */
-export async function resolveAuthorizedTillReplacementLocation(
+export async function resolveReplacedLocation(
   principal: Principal,
   metadata: TillMetadata,
   { db, locations }: Pick<TillIngestServiceContext, "db" | "locations">,
   context: ObservabilityContext,
 ): Promise<LocationRef> {
-  if (metadata.format === "V1")
-    return resolveAuthorizedLegacyLocation(principal, metadata.legacyLocation, locations, context);
+  if (metadata.format === "V1") return resolveLegacyLocation(principal, metadata.legacyLocation, locations, context);
   const locationId = await findTillLocationId(db, metadata.tillId);
   if (locationId !== undefined && locationId === principal.location?.id) return principal.location;
   if (locationId !== undefined && hasScope(principal.scopes, "locations:any"))

@@ -2,7 +2,7 @@ import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/m
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestServiceConfigSchema } from "./config.ts";
@@ -11,7 +11,7 @@ import { otherTimeZoneTillsHandler } from "./other-time-zone-tills.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
-import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
 import {
   countTillsWithOverdueReport,
@@ -31,9 +31,9 @@ import {
 } from "./routes/tills.ts";
 import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
 import {
-  markTillReportFinalizedSubscription,
-  markTillReportParkedSubscription,
-  markTillReportRemovedSubscription,
+  markFinalizedSubscription,
+  markParkedSubscription,
+  markRemovedSubscription,
 } from "./subscriptions/report-events.ts";
 import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
 import { createTillOrderQuota } from "./till-quotas.ts";
@@ -67,7 +67,7 @@ export function createTillOperatorRoutes(
         if (isMarked) await publishAuditEvent(tx, operatorCommandAuditSource, change);
         return isMarked;
       }));
-    if (isRequeued) await requeueTillsWithOverdueReportTask.run(services);
+    if (isRequeued) await requeueOverdueTillsTask.run(services);
     return context.json({ tillId, isRequeued });
   });
   app.post("/tills/:tillId/reprocess", async (context) => {
@@ -95,7 +95,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
   createResources({ db, log, metrics, registry, sendBusRequest }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
-    const locations = createUncachedLocationLookupClient(registry, "till-ingest");
+    const locations = createUncachedLocationLookup(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countTillsWithOverdueReport(db.sql),
     );
@@ -131,15 +131,15 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     getReprocessingRoute,
   ],
   subscriptions: [
-    markTillReportFinalizedSubscription,
-    markTillReportRemovedSubscription,
-    markTillReportParkedSubscription,
+    markFinalizedSubscription,
+    markRemovedSubscription,
+    markParkedSubscription,
     tillOrderRedactionSubscription,
     removeExpiredTillSubscription,
   ],
   requestHandlers: [otherTimeZoneTillsHandler],
   periodic: [
-    requeueTillsWithOverdueReportTask,
+    requeueOverdueTillsTask,
     removeOrphanedTillObjectsTask,
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,

@@ -6,7 +6,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeDeviceSeenToOutbox, writeTillPushedToOutbox } from "./publish-till-events.ts";
-import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
+import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { claimTillId, findTillLocationId } from "./queries/till-directory.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
 import {
@@ -60,7 +60,7 @@ export async function storePushedTill(
   const existing = await requireAvailableTillId(db, row);
   if (existing) return { till: existing, isNew: false };
 
-  await countAndRecordUpload(db.sql, config, row);
+  await countUpload(db.sql, config, row);
   const stored = await compression;
   await context.runStep({ name: "store till body" }, () => objects.putStored(row.objectKey, stored));
   return db.transaction(async (tx) => {
@@ -155,7 +155,7 @@ export async function replaceTillBody(
   const before = await findTillRow(db.sql, body);
   if (before && isSameTillBody(before, body)) return before;
 
-  await countAndRecordUpload(db.sql, config, body);
+  await countUpload(db.sql, config, body);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const existing = await lockTillRow(tx, body);
@@ -185,11 +185,11 @@ export async function replaceTillBody(
  *
  * @throws `ApiError` quota_exceeded.
  */
-async function countAndRecordUpload(sql: SqlClient, config: TillIngestServiceConfig, row: NewTillRow): Promise<void> {
+async function countUpload(sql: SqlClient, config: TillIngestServiceConfig, row: NewTillRow): Promise<void> {
   await consumeDailyQuotasOrThrow(sql, row.locationId, [
     { quota: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" }, amount: 1 },
     { quota: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" }, amount: row.size },
     { quota: createTillOrderQuota(config), amount: row.orderCount },
   ]);
-  row.objectKey = await recordPendingUploadAndGetKey(sql, row.objectKey);
+  row.objectKey = await recordPendingUpload(sql, row.objectKey);
 }

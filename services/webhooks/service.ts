@@ -1,10 +1,10 @@
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { createChangeWaiters } from "./changes/change-waiters.ts";
 import { webhooksServiceConfigSchema } from "./config.ts";
 import type { WebhooksServiceContext } from "./context.ts";
-import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
+import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
@@ -14,7 +14,7 @@ import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { repeatErasuresTask } from "./periodic/repeat-erasures.ts";
-import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
+import { createRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
 import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./queries/all-changes.ts";
 import { listChangesRoute } from "./routes/changes.ts";
@@ -27,10 +27,10 @@ import {
 import {
   deleteWebhookRecipientRoute,
   listWebhookRecipientsRoute,
-  rotateWebhookRecipientSecretRoute,
+  rotateSecretRoute,
   upsertWebhookRecipientRoute,
 } from "./routes/recipients.ts";
-import { getWebhookDeliveryRecoveryRoute, recoverWebhookDeliveriesRoute } from "./routes/recoveries.ts";
+import { getRecoveryRoute, recoverWebhookDeliveriesRoute } from "./routes/recoveries.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,
@@ -76,7 +76,7 @@ export const createWebhooksServiceDefinition = ({
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);
-      const locations = createUncachedLocationLookupClient(registry, "webhooks");
+      const locations = createUncachedLocationLookup(registry, "webhooks");
       const dependencies = { db, log, clock, encryption, endpointRules, config };
       const deliveryWorker = startWebhookDeliveryWorker({
         ...dependencies,
@@ -85,7 +85,7 @@ export const createWebhooksServiceDefinition = ({
         pollMs: pollSeconds * 1_000,
       });
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
-      registerWebhookDeliveryMetrics(metrics, dependencies);
+      registerDeliveryMetrics(metrics, dependencies);
       const changeWaiters = createChangeWaiters({
         ...{ db, notifier, log, pollMs: 2_000 },
       });
@@ -117,7 +117,7 @@ export const createWebhooksServiceDefinition = ({
       upsertWebhookRecipientRoute,
       listWebhookRecipientsRoute,
       deleteWebhookRecipientRoute,
-      rotateWebhookRecipientSecretRoute,
+      rotateSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
       getWebhookDeliveryRoute,
@@ -128,7 +128,7 @@ export const createWebhooksServiceDefinition = ({
       resumeWebhookRoute,
       testWebhookRoute,
       recoverWebhookDeliveriesRoute,
-      getWebhookDeliveryRecoveryRoute,
+      getRecoveryRoute,
       listWebhookDeliveriesRoute,
       listChangesRoute,
     ],
@@ -140,7 +140,7 @@ export const createWebhooksServiceDefinition = ({
     ],
     periodic: [
       createDayPartitionsTask,
-      createWebhookDeliveryRequeueTask(pollSeconds),
+      createRequeueTask(pollSeconds),
       removeExpiredWebhookDataTask,
       sequenceChangesTask,
       repeatErasuresTask,

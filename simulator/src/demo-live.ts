@@ -9,7 +9,7 @@ import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./d
 import { generateRestaurant } from "./restaurant.ts";
 import { runProgramUntilStopped } from "./run-until-stopped.ts";
 import { runDemoLocationSimulation } from "./simulate-demo.ts";
-import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
+import { createRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 await runProgramUntilStopped(async (signal) => {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentVariablesSchema.parse(env);
@@ -19,7 +19,7 @@ await runProgramUntilStopped(async (signal) => {
   const control = { clock: systemClock, signal, log };
   await runDemoLocationSimulation({
     ...control,
-    api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createUnlimitedApiRetryOptions(control) }),
+    api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createRetryOptions(control) }),
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId: access.locationId,

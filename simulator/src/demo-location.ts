@@ -13,7 +13,7 @@ import {
   createLocationKeyThroughApi,
   ensureApiConsumerWithOnlyScopes,
   ensureApiConsumerWithScopes,
-  importAndConfigureRestaurantLocation,
+  importDemoLocation,
 } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
@@ -65,7 +65,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTil
 export const documentationHomePageDay = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
-export function generateDocumentationExampleTill(day: string): GeneratedTill {
+export function generateExampleTill(day: string): GeneratedTill {
   return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
 
@@ -98,7 +98,7 @@ export async function ensureDemoLocationAndKeys(
   const locationId =
     stored && isValid
       ? stored.locationId
-      : await importAndConfigureRestaurantLocation(admin, {
+      : await importDemoLocation(admin, {
           restaurant: generateRestaurant(demoRestaurantSeed),
           timeZone: demoTimeZone,
           owner: "pragma-demo",

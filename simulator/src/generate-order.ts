@@ -1,8 +1,8 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { PosOrderData } from "@pragma/contracts/order-data";
-import { generateSimulatedOrderPayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
+import { generatePayments, isDeductedPayment } from "./generate-payments.ts";
 import {
-  getSimulatedCancellationDateTime,
+  getCancellationTime,
   guestStayShareByOrderEvent,
   pickOrderCancellationTiming,
   pickRowCancellationTiming,
@@ -25,7 +25,7 @@ import type {
   GeneratedRestaurantRoom,
   GeneratedRestaurantTable,
 } from "./restaurant.ts";
-import { addSpecialCasesToSimulatedRows, applyDiscountToSimulatedOrder } from "./row-cases.ts";
+import { addSpecialCases, applyDiscountToSimulatedOrder } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   plan: SimulatedOrderPlan;
@@ -52,7 +52,7 @@ export function generateOrderFromPlan(order: NewOrder): PosOrderData {
   const ending = generateOrderEnding(random, times, plan);
   const customer = pickCustomer(context, plan);
   const delivery = generateDelivery(context, plan);
-  const paymentRowList = generateSimulatedOrderPayments({
+  const paymentRowList = generatePayments({
     ...context,
     operator: order.cashier,
     plan,
@@ -61,7 +61,7 @@ export function generateOrderFromPlan(order: NewOrder): PosOrderData {
     customerKey: customer.firebaseCustomerRefKey,
   });
 
-  const settled = sumFieldOfRows(paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
+  const settled = sumFieldOfRows(paymentRowList.filter(isDeductedPayment), "amount");
   const leftToPay = ending.isCanceled || ending.isTransferred ? 0 : amounts.total - settled;
   const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
   const isMerged = plan.cases.has("mergedOrder");
@@ -138,7 +138,7 @@ function generateRows(
   if (isRefund) return rows;
   if (plan.kind === "gifted") return applyDiscountToSimulatedOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
-  return addSpecialCasesToSimulatedRows(context, plan.cases, rows, products);
+  return addSpecialCases(context, plan.cases, rows, products);
 }
 
 /** Returns different products that are sold by the piece. Their quantities depend on the number of guests. */
@@ -176,7 +176,7 @@ function generateOrderEnding(
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && getSimulatedCancellationDateTime(times, cancellation),
+    canceledAt: cancellation && getCancellationTime(times, cancellation),
     canceledReason: cancellation && random.pick([...simulatedCancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,

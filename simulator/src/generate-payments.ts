@@ -27,7 +27,7 @@ interface PaymentPart {
  * Returns the payments of an order. Refunds and canceled orders may have none, and transferred orders have none. In all
  * other orders, the settled payments without tips add up to the amount due, unless a payment is pending.
  */
-export function generateSimulatedOrderPayments(bill: Bill): PosOrderPaymentRow[] {
+export function generatePayments(bill: Bill): PosOrderPaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
   if (plan.kind === "canceled" && pickOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
@@ -45,7 +45,7 @@ export function generateSimulatedOrderPayments(bill: Bill): PosOrderPaymentRow[]
 }
 
 /** Returns whether a payment reduces the amount left to pay. */
-export function isValidatedPaymentReducingAmountDue({ status, paymentType }: PosOrderPaymentRow): boolean {
+export function isDeductedPayment({ status, paymentType }: PosOrderPaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
@@ -78,7 +78,7 @@ function createPayment(
     changePaymentId: cash.id,
   };
   return {
-    ...createSimulatedValidatedPaymentRow(random.uuid(), method, times.at(share), amount),
+    ...createPaymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? randomTip(bill) : null,
@@ -91,12 +91,7 @@ function createPayment(
 type Method = GeneratedRestaurant["paymentMethods"][SimulatedPaymentMethodName];
 
 /** Returns a validated payment without change or tip. `at` is a date-time in UTC. `amount` is in minor units. */
-export function createSimulatedValidatedPaymentRow(
-  id: string,
-  method: Method,
-  at: string,
-  amount: number,
-): PosOrderPaymentRow {
+export function createPaymentRow(id: string, method: Method, at: string, amount: number): PosOrderPaymentRow {
   return PosOrderPaymentRow.parse({
     id,
     recordedAt: at,

@@ -3,15 +3,15 @@ import { flattenOrderProductRows, isRowCountedAsSale } from "@pragma/contracts/o
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
+import { isDeductedPayment } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
-import { defaultSimulatedOrderCaseShares, type SimulatedOrderCaseShares } from "./plan-orders.ts";
+import { defaultCaseShares, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 
 const day = "2026-05-29";
 
 const weights = Object.fromEntries(
-  Object.keys(defaultSimulatedOrderCaseShares).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
+  Object.keys(defaultCaseShares).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
 ) as Record<keyof SimulatedOrderCaseShares, fc.Arbitrary<number>>;
 
 const tillArbitrary = fc
@@ -172,7 +172,7 @@ describe("the amounts of a generated till", () => {
 
   it("match the payments: the amount left to pay is the total less settled payments", () => {
     checkEveryOrder((order) => {
-      const settled = sumFieldOfRows(order.paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
+      const settled = sumFieldOfRows(order.paymentRowList.filter(isDeductedPayment), "amount");
       if (order.isCanceled || order.isTransferred) expect(order.leftToPay).toBe(0);
       else expect(order.leftToPay).toBe(order.total - settled);
       if (order.isPaid) expect(order.leftToPay).toBe(0);
@@ -184,7 +184,7 @@ describe("the amounts of a generated till", () => {
     checkEveryTill((till) => {
       const settled = till.orderList.filter(({ isTraining }) => !isTraining).flatMap((order) => order.paymentRowList);
       expect(sumFieldOfRows(till.declaredPaymentList, "paymentAmount")).toBe(
-        sumFieldOfRows(settled.filter(isValidatedPaymentReducingAmountDue), "amount"),
+        sumFieldOfRows(settled.filter(isDeductedPayment), "amount"),
       );
       const cash = settled.filter(({ status, paymentMode }) => status === "validated" && paymentMode === "cash");
       const expected =

@@ -4,20 +4,20 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrderFromPlan } from "./generate-order.ts";
 import { epochMsToUtcDateTime, generateTimesOfSimulatedOrder } from "./order-times.ts";
-import { defaultSimulatedOrderCaseShares, planSimulatedOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
+import { defaultCaseShares, planSimulatedOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import { type GeneratedRestaurant, type GeneratedTillEstablishmentFields, generateRestaurant } from "./restaurant.ts";
+import { type EstablishmentFields, type GeneratedRestaurant, generateRestaurant } from "./restaurant.ts";
 import {
   generateGuestArrivalTimes,
-  generateSimulatedDayOpeningHours,
+  generateOpeningHours,
   pickClerkByShiftStatus,
   planSimulatedClerkShifts,
   type SimulatedDayOpeningHours,
 } from "./service-day.ts";
 
 /** A generated till, including the fields that describe its restaurant. */
-export type GeneratedTill = TillV2 & GeneratedTillEstablishmentFields;
+export type GeneratedTill = TillV2 & EstablishmentFields;
 
 export interface GenerateTillOptions {
   /** Determines the restaurant: all tills with the same seed have the same clerks, products and rooms. */
@@ -45,7 +45,7 @@ export interface GenerateTillOptions {
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
-  const mix = { ...defaultSimulatedOrderCaseShares, ...options.mix };
+  const mix = { ...defaultCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
   const tillId =
     options.tillId ??
@@ -53,7 +53,7 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
-  const serviceDay = generateSimulatedDayOpeningHours(random, day, timeZone);
+  const serviceDay = generateOpeningHours(random, day, timeZone);
   const shifts = planSimulatedClerkShifts(restaurant.clerks, serviceDay);
   const occupiedUntil = new Map<string, string>();
   const arrivalTimes = generateGuestArrivalTimes(random, serviceDay, count);

@@ -1,7 +1,7 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { GeneratedRestaurant } from "./restaurant.ts";
-import { buildGeneratedRestaurantCatalog } from "./restaurant-catalog.ts";
+import { buildRestaurantCatalog } from "./restaurant-catalog.ts";
 
 interface RestaurantLocation {
   restaurant: GeneratedRestaurant;
@@ -13,10 +13,7 @@ interface RestaurantLocation {
 }
 
 /** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
-export async function importAndConfigureRestaurantLocation(
-  admin: AdminApiClient,
-  location: RestaurantLocation,
-): Promise<string> {
+export async function importDemoLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
   const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
@@ -76,5 +73,5 @@ export async function createLocationKeyThroughApi(
 /** Pushes the catalog of a restaurant to the key's location, unless the location already has products. */
 export async function pushCatalogIfMissing(api: PublicApiClient, restaurant: GeneratedRestaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");
-  if (products.length === 0) await api.PUT("/v1/catalog", { body: buildGeneratedRestaurantCatalog(restaurant) });
+  if (products.length === 0) await api.PUT("/v1/catalog", { body: buildRestaurantCatalog(restaurant) });
 }

@@ -21,7 +21,7 @@ interface MenuCardMenu {
 }
 
 /** All products of the generated restaurants, with their standard prices. */
-export const simulatedRestaurantProductsByCategory: Readonly<Record<string, MenuCardCategory>> = {
+export const menuCard: Readonly<Record<string, MenuCardCategory>> = {
   Boissons: {
     course: "drink",
     vat: 10,

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { generateRevisionsOfTillOrders } from "./order-revisions.ts";
-import { defaultSimulatedOrderCaseShares } from "./plan-orders.ts";
+import { defaultCaseShares } from "./plan-orders.ts";
 import { computeSimulatedOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 
-const busyMix = Object.fromEntries(Object.keys(defaultSimulatedOrderCaseShares).map((name) => [name, 0.25]));
+const busyMix = Object.fromEntries(Object.keys(defaultCaseShares).map((name) => [name, 0.25]));
 
 /** All revisions of an order, sorted by time, and the final state of the order. */
 type RevisedOrder = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];

@@ -6,11 +6,11 @@ import {
   flattenOrderProductRows,
   type PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
-import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
+import { isDeductedPayment } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
 import { buildMenuRowWithProducts, computeSimulatedOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import type { GeneratedTillEstablishmentFields } from "./restaurant.ts";
+import type { EstablishmentFields } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
 export interface SimulatedOrderRevision {
@@ -37,15 +37,12 @@ export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrd
 }
 
 /** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
-export function buildSimulatedOrderLiveInput(
-  establishment: GeneratedTillEstablishmentFields,
-  data: PosOrderData,
-): OrderLiveInput {
+export function buildSimulatedOrderLiveInput(establishment: EstablishmentFields, data: PosOrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
   return {
-    ...(header as GeneratedTillEstablishmentFields),
+    ...(header as EstablishmentFields),
     id,
     tillId: tillId ?? id,
     revisionHash: revisionHash ?? id,
@@ -101,7 +98,7 @@ function restoreOrderAt(final: PosOrderData, instant: string): PosOrderData {
   const isCanceled = final.isCanceled && hasHappenedBy(final.canceledAt, instant);
   const isTransferred = final.isTransferred && hasHappenedBy(final.transferredAt, instant);
   const hasBill = final.firstBillPrintDate !== null && hasHappenedBy(final.firstBillPrintDate, instant);
-  const settled = sumFieldOfRows(paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
+  const settled = sumFieldOfRows(paymentRowList.filter(isDeductedPayment), "amount");
   const leftToPay = isCanceled || isTransferred ? 0 : amounts.total - settled;
   const isMerged = productRowList.some((row) => row.isMerged);
   return {

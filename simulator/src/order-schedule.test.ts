@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { SimulatedOrderRevision } from "./order-revisions.ts";
 import {
-  createDayScheduleWithOriginalTimes,
-  createDayScheduleWithSimulatedTimes,
-  omitSupersededSimulatedOrderRevisions,
-  splitDueSimulatedRevisionBatch,
+  createOriginalSchedule,
+  createSimulatedSchedule,
+  omitSupersededRevisions,
+  splitDueRevisions,
 } from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Returns a function that maps instants of the till to instants of a simulation at sixty times the speed. */
 const mapInstantsFrom = (startsAtMs: number) => (instant: number) =>
   startsAtMs + (instant - Date.parse(till.startedAt)) / 60;
-const day = createDayScheduleWithOriginalTimes(till, mapInstantsFrom(0));
+const day = createOriginalSchedule(till, mapInstantsFrom(0));
 const { revisions } = day;
 const lastMs = revisions.at(-1)?.atMs ?? 0;
 
@@ -20,10 +20,10 @@ function revisionHashes(list: readonly SimulatedOrderRevision[]) {
   return list.map(({ order }) => order.revisionHash);
 }
 
-describe("splitDueSimulatedRevisionBatch", () => {
+describe("splitDueRevisions", () => {
   it("takes due revisions, and keeps the sequence of the remaining revisions", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
-    const { batch, rest } = splitDueSimulatedRevisionBatch(revisions, nowMs);
+    const { batch, rest } = splitDueRevisions(revisions, nowMs);
     expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
     expect(batch.length + rest.length).toBe(revisions.length);
     expect(rest).toEqual(revisions.filter((revision) => !batch.includes(revision)));
@@ -32,7 +32,7 @@ describe("splitDueSimulatedRevisionBatch", () => {
   it("takes at most fifty revisions of different orders, and finally all revisions in sequence", () => {
     const sent: SimulatedOrderRevision[] = [];
     for (let queue: readonly SimulatedOrderRevision[] = revisions; queue.length > 0; ) {
-      const { batch, rest } = splitDueSimulatedRevisionBatch(queue, lastMs);
+      const { batch, rest } = splitDueRevisions(queue, lastMs);
       expect(batch.length).toBeGreaterThan(0);
       expect(batch.length).toBeLessThanOrEqual(50);
       expect(new Set(batch.map(({ order }) => order.id)).size).toBe(batch.length);
@@ -47,14 +47,14 @@ describe("splitDueSimulatedRevisionBatch", () => {
   });
 
   it("takes nothing before it is due", () => {
-    expect(splitDueSimulatedRevisionBatch(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
+    expect(splitDueRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
   });
 });
 
-describe("omitSupersededSimulatedOrderRevisions", () => {
+describe("omitSupersededRevisions", () => {
   it("keeps the last earlier revision of each order, and all later revisions", () => {
     const nowMs = lastMs / 2;
-    const queue = omitSupersededSimulatedOrderRevisions(day, nowMs).revisions;
+    const queue = omitSupersededRevisions(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
@@ -67,20 +67,20 @@ describe("omitSupersededSimulatedOrderRevisions", () => {
   });
 
   it("returns the whole schedule at its beginning", () => {
-    expect(omitSupersededSimulatedOrderRevisions(day, -1)).toEqual(day);
+    expect(omitSupersededRevisions(day, -1)).toEqual(day);
   });
 });
 
 describe("the schedule of a day", () => {
   it("has the length that the mapping defines", () => {
-    const shifted = createDayScheduleWithOriginalTimes(till, mapInstantsFrom(1_000));
+    const shifted = createOriginalSchedule(till, mapInstantsFrom(1_000));
     expect(shifted.closesAtMs).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
     expect(shifted.till).toBe(till);
   });
 
   it("contains the simulated times with scheduleAtSimulatedTimes", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
-    const simulated = createDayScheduleWithSimulatedTimes(till, mapInstantsFrom(startsAtMs));
+    const simulated = createSimulatedSchedule(till, mapInstantsFrom(startsAtMs));
     expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
     expect(Date.parse(simulated.till.finalizedAt)).toBe(Math.round(simulated.closesAtMs));
     for (const { atMs, order } of simulated.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(atMs);

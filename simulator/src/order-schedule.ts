@@ -3,7 +3,7 @@ import type { GeneratedTill } from "./generate-till.ts";
 import { generateRevisionsOfTillOrders, type SimulatedOrderRevision } from "./order-revisions.ts";
 
 /** A simulated day of service: the revisions of its orders, and the till with the final orders. */
-export interface SimulatedDayRevisionsAndTill {
+export interface SimulatedDay {
   readonly till: GeneratedTill;
   /** The revisions of all orders, sorted by the time at which they are to be sent. */
   readonly revisions: readonly SimulatedOrderRevision[];
@@ -17,10 +17,7 @@ export interface SimulatedDayRevisionsAndTill {
 type InstantMapping = (instantMs: number) => number;
 
 /** Returns the schedule of a day. The date-times in its orders and till are not changed. */
-export function createDayScheduleWithOriginalTimes(
-  till: GeneratedTill,
-  toSimulatedMs: InstantMapping,
-): SimulatedDayRevisionsAndTill {
+export function createOriginalSchedule(till: GeneratedTill, toSimulatedMs: InstantMapping): SimulatedDay {
   return {
     till,
     revisions: generateRevisionsOfTillOrders(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
@@ -30,15 +27,12 @@ export function createDayScheduleWithOriginalTimes(
 }
 
 /** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
-export function createDayScheduleWithSimulatedTimes(
-  till: GeneratedTill,
-  toSimulatedMs: InstantMapping,
-): SimulatedDayRevisionsAndTill {
+export function createSimulatedSchedule(till: GeneratedTill, toSimulatedMs: InstantMapping): SimulatedDay {
   const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   return {
-    ...createDayScheduleWithOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),
+    ...createOriginalSchedule(JSON.parse(shiftedJson), (instantMs) => instantMs),
     shouldUseNextReportNumber: true,
   };
 }
@@ -49,7 +43,7 @@ const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=
  * Returns the next batch of due revisions, and the remaining queue. A batch contains at most one revision of an order,
  * and at most as many revisions as one request can contain.
  */
-export function splitDueSimulatedRevisionBatch(
+export function splitDueRevisions(
   queue: readonly SimulatedOrderRevision[],
   nowMs: number,
 ): { batch: SimulatedOrderRevision[]; rest: SimulatedOrderRevision[] } {
@@ -63,10 +57,7 @@ export function splitDueSimulatedRevisionBatch(
 }
 
 /** Returns a schedule without past revisions, except for the last past revision of each order. */
-export function omitSupersededSimulatedOrderRevisions(
-  schedule: SimulatedDayRevisionsAndTill,
-  nowMs: number,
-): SimulatedDayRevisionsAndTill {
+export function omitSupersededRevisions(schedule: SimulatedDay, nowMs: number): SimulatedDay {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {

@@ -49,24 +49,21 @@ export function generateTimesOfSimulatedOrder(
 const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
 /** When an order or a row is canceled. Reports distinguish cancellations before and after the bill was printed. */
-export type CancellationTimingRelativeToBill = (typeof cancellationTimings)[number];
+export type CancellationTiming = (typeof cancellationTimings)[number];
 
 const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
 /** Returns when the canceled order with this index is canceled. Orders alternate between all timings. */
-export function pickOrderCancellationTiming(index: number): CancellationTimingRelativeToBill {
-  return cancellationTimings[index % 4] as CancellationTimingRelativeToBill;
+export function pickOrderCancellationTiming(index: number): CancellationTiming {
+  return cancellationTimings[index % 4] as CancellationTiming;
 }
 
 /** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
-export function pickRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
-  return cancellationTimings[index % 3] as CancellationTimingRelativeToBill;
+export function pickRowCancellationTiming(index: number): CancellationTiming {
+  return cancellationTimings[index % 3] as CancellationTiming;
 }
 
-export function getSimulatedCancellationDateTime(
-  times: SimulatedOrderTimes,
-  cancellation: CancellationTimingRelativeToBill,
-): string {
+export function getCancellationTime(times: SimulatedOrderTimes, cancellation: CancellationTiming): string {
   if (cancellation === "afterPayment") return times.closedAt;
   return times.at(
     cancellation === "afterBill" ? guestStayShareByOrderEvent.afterBill : guestStayShareByOrderEvent.beforeBill,

@@ -7,7 +7,7 @@ import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-ca
  * `trainingOrder` are shares of all orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases
  * are shares of those orders in which the case is possible.
  */
-export const defaultSimulatedOrderCaseShares = {
+export const defaultCaseShares = {
   /** Takeout orders, which customers pick up at the counter. */
   takeout: 0.15,
   /** Orders of a delivery platform, as a share of the orders that are not takeout. */
@@ -71,7 +71,7 @@ export const defaultSimulatedOrderCaseShares = {
   unsettledPayment: 0.02,
 };
 
-export type SimulatedOrderCaseShares = typeof defaultSimulatedOrderCaseShares;
+export type SimulatedOrderCaseShares = typeof defaultCaseShares;
 
 type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";

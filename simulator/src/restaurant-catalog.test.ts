@@ -2,9 +2,9 @@ import { Catalog } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { buildGeneratedRestaurantCatalog } from "./restaurant-catalog.ts";
+import { buildRestaurantCatalog } from "./restaurant-catalog.ts";
 
-const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("seed"));
+const catalog = buildRestaurantCatalog(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
 /** Returns the ids in this field of the rows, except for ids that the catalog contains. */
@@ -12,10 +12,10 @@ function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>)
   return rows.map((row) => row[field]).filter((id) => id !== null && !catalogIds.has(String(id)));
 }
 
-describe("buildGeneratedRestaurantCatalog", () => {
+describe("buildRestaurantCatalog", () => {
   it("always returns the same valid catalog", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
-    expect(buildGeneratedRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
+    expect(buildRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
   });
 
   it("contains every product, category, price list, tax, modifier and payment method of its tills", () => {

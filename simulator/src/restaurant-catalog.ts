@@ -7,7 +7,7 @@ import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaura
  * Returns the catalog of a restaurant. It contains all items to which the restaurant's tills refer, with the same ids,
  * and two archived products.
  */
-export function buildGeneratedRestaurantCatalog(restaurant: GeneratedRestaurant): Catalog {
+export function buildRestaurantCatalog(restaurant: GeneratedRestaurant): Catalog {
   const { products, rooms, paymentMethods } = restaurant;
   const taxes = uniqueById(products.map(({ tax }) => tax));
   const groups = uniqueById(products.flatMap(({ modifierGroups }) => modifierGroups));

@@ -1,9 +1,4 @@
-import {
-  discountPercentsByName,
-  fixedPriceMenusByName,
-  menuCardModifierGroups,
-  simulatedRestaurantProductsByCategory,
-} from "./menu-card.ts";
+import { discountPercentsByName, fixedPriceMenusByName, menuCard, menuCardModifierGroups } from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
 /** A generated restaurant: the data that all tills of the restaurant have in common, such as products and clerks. */
@@ -29,7 +24,7 @@ export function generateRestaurant(seed: string | number) {
     percent,
   }));
   return {
-    establishment: generateTillEstablishmentFields(random.fork("establishment")),
+    establishment: generateEstablishment(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
@@ -91,7 +86,7 @@ function generateProducts(random: SeededRandom) {
 
 /** Returns the products of the menu card, each with the fields of its category and subcategory. */
 function listProducts() {
-  return Object.entries(simulatedRestaurantProductsByCategory).flatMap(([category, { course, vat, subCategories }]) =>
+  return Object.entries(menuCard).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
       Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
     ),
@@ -163,10 +158,10 @@ const familyNames = [
 ];
 
 /** The fields of a till that describe its restaurant. */
-export type GeneratedTillEstablishmentFields = ReturnType<typeof generateTillEstablishmentFields>;
+export type EstablishmentFields = ReturnType<typeof generateEstablishment>;
 
 /** Returns a fictional establishment. Its telephone and company numbers are not assigned. */
-export function generateTillEstablishmentFields(random: SeededRandom) {
+export function generateEstablishment(random: SeededRandom) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
   const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);

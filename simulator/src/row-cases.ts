@@ -1,6 +1,6 @@
 import type { PosOrderMenuRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import {
-  getSimulatedCancellationDateTime,
+  getCancellationTime,
   guestStayShareByOrderEvent,
   pickRowCancellationTiming,
   simulatedCancellationReasons,
@@ -18,14 +18,10 @@ import type {
   GeneratedRestaurantProduct,
   GeneratedRestaurantSetMenu,
 } from "./restaurant.ts";
-import {
-  splitAmountByWeights,
-  splitSimulatedMenuRowOverBills,
-  splitSimulatedProductRowOverBills,
-} from "./split-rows.ts";
+import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 /** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
-export function addSpecialCasesToSimulatedRows(
+export function addSpecialCases(
   context: OrderGenerationContext,
   cases: ReadonlyMap<string, number>,
   rows: SimulatedOrderRows,
@@ -73,10 +69,7 @@ const rowCaseAppliers = {
     return addMenuRows(context, ...Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)));
   },
   splitMenu(context) {
-    return addMenuRows(
-      context,
-      ...splitSimulatedMenuRowOverBills(context, randomMenuRow(context), randomShares(context)),
-    );
+    return addMenuRows(context, ...splitMenuRow(context, randomMenuRow(context), randomShares(context)));
   },
   splitRow(context) {
     const product = pickPiece(
@@ -87,7 +80,7 @@ const rowCaseAppliers = {
     const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
     const row =
       context.caseIndex % 3 === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
-    return addProductRows(context, ...splitSimulatedProductRowOverBills(context, row, randomShares(context)));
+    return addProductRows(context, ...splitProductRow(context, row, randomShares(context)));
   },
   groupDiscount(context) {
     const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));
@@ -195,7 +188,7 @@ function cancelRow({ random, times, caseIndex }: RowCaseContext, row: PosOrderPr
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: getSimulatedCancellationDateTime(times, pickRowCancellationTiming(caseIndex)),
+    modifiedAt: getCancellationTime(times, pickRowCancellationTiming(caseIndex)),
   };
 }
 

@@ -33,11 +33,7 @@ export function computeDailyTillOpeningMs(day: string, timeZone: string): number
 }
 
 /** Returns the opening hours of a local day. @throws RangeError for an invalid day or an unknown time zone. */
-export function generateSimulatedDayOpeningHours(
-  random: SeededRandom,
-  day: string,
-  timeZone: string,
-): SimulatedDayOpeningHours {
+export function generateOpeningHours(random: SeededRandom, day: string, timeZone: string): SimulatedDayOpeningHours {
   const opensAtMs = computeDailyTillOpeningMs(day, timeZone);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }

@@ -2,10 +2,10 @@ import type { PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
-import { createSimulatedValidatedPaymentRow } from "./generate-payments.ts";
+import { createPaymentRow } from "./generate-payments.ts";
 import { buildGeneratedTillFromOrders, type GeneratedTill } from "./generate-till.ts";
 import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
-import { type SimulatedDayRevisionsAndTill, splitDueSimulatedRevisionBatch } from "./order-schedule.ts";
+import { type SimulatedDay, splitDueRevisions } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -49,14 +49,14 @@ export interface SimulatedDayResult {
  */
 export async function simulateRestaurantDay(
   context: SimulationContext,
-  schedule: SimulatedDayRevisionsAndTill,
+  schedule: SimulatedDay,
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
   const logProgress = createProgressLog(context, schedule, orders);
   let queue = schedule.revisions;
   while (queue.length > 0) {
-    const { batch, rest } = splitDueSimulatedRevisionBatch(queue, clock.now());
+    const { batch, rest } = splitDueRevisions(queue, clock.now());
     if (batch.length === 0) {
       await clock.wait(Math.max(1, (queue[0]?.atMs ?? 0) - clock.now()), signal);
       continue;
@@ -134,7 +134,7 @@ function formatEuros(minorUnits: number): string {
 /** Logs the start of a day. Returns a function that logs the progress, at most about twenty times during the day. */
 function createProgressLog(
   { clock, log }: SimulationContext,
-  schedule: SimulatedDayRevisionsAndTill,
+  schedule: SimulatedDay,
   orders: ReadonlyMap<string, OrderLiveInput>,
 ): () => void {
   const startsAtMs = clock.now();
@@ -173,7 +173,7 @@ export async function fetchDeviceLiveOrdersByTillId({
  * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. For each
  * till, waits up to a minute until its orders are no longer live orders. Skips tills that were pushed before.
  */
-export async function closeAndPushInterruptedTills(
+export async function pushInterruptedTills(
   context: SimulationContext,
   ordersByTill: ReadonlyMap<string, PosOrderData[]>,
 ): Promise<void> {
@@ -214,7 +214,7 @@ function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: PosOrd
     manuallyClosed: !isDone && !isDue,
   };
   if (!isDue) return closed;
-  const paid = createSimulatedValidatedPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
+  const paid = createPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
   const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];
   return { ...closed, isPaid: true, paidAt: at, leftToPay: 0, paymentRowList };
 }

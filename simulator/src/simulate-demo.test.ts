@@ -5,7 +5,7 @@ import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runDemoLocationSimulation } from "./simulate-demo.ts";
 import { copyOrderAsOtherDevice, FakeClock, FakePragmaApi } from "./testing/fake-pragma-api.ts";
-import { createUnlimitedApiRetryOptions } from "./transient-retry-options.ts";
+import { createRetryOptions } from "./transient-retry-options.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const hourMs = 3_600_000;
@@ -31,7 +31,7 @@ async function simulateHours(
     api: createApiClient({
       baseUrl: "http://localhost:4000",
       apiKey: "key",
-      ...createUnlimitedApiRetryOptions({ ...control, fetch: fake.fetch }),
+      ...createRetryOptions({ ...control, fetch: fake.fetch }),
     }),
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,

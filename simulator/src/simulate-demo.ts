@@ -1,17 +1,13 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import {
-  createDayScheduleWithSimulatedTimes,
-  omitSupersededSimulatedOrderRevisions,
-  type SimulatedDayRevisionsAndTill,
-} from "./order-schedule.ts";
+import { createSimulatedSchedule, omitSupersededRevisions, type SimulatedDay } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
-  closeAndPushInterruptedTills,
   fetchDeviceLiveOrdersByTillId,
+  pushInterruptedTills,
   type SimulationContext,
   simulateRestaurantDay,
 } from "./simulate-day.ts";
@@ -39,11 +35,11 @@ export async function runDemoLocationSimulation(context: SimulationContext): Pro
       const liveOrdersByTill = await fetchDeviceLiveOrdersByTillId(context);
       let shift = findInterruptedDemoTillShift(context, liveOrdersByTill) ?? planFirstDemoTillShift(context);
       liveOrdersByTill.delete(shift.tillId);
-      await closeAndPushInterruptedTills(context, liveOrdersByTill);
+      await pushInterruptedTills(context, liveOrdersByTill);
       for (;;) {
         await simulateRestaurantDay(
           context,
-          omitSupersededSimulatedOrderRevisions(generateDemoTillShiftSchedule(context, shift), clock.now()),
+          omitSupersededRevisions(generateDemoTillShiftSchedule(context, shift), clock.now()),
         );
         shiftCount++;
         shift = planNextDemoTillShift(context, shift, shiftCount);
@@ -106,11 +102,11 @@ export function planNextDemoTillShift(
 export function generateDemoTillShiftSchedule(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoTillShift,
-): SimulatedDayRevisionsAndTill {
+): SimulatedDay {
   const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
-  return createDayScheduleWithSimulatedTimes(
+  return createSimulatedSchedule(
     till,
     (instantMs) => startsAtMs + durationMs * getDemoShiftProgressAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );

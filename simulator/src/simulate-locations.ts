@@ -4,23 +4,23 @@ import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
   ensureApiConsumerWithScopes,
-  importAndConfigureRestaurantLocation,
+  importDemoLocation,
   pushCatalogIfMissing,
 } from "./import-and-configure-location.ts";
-import { createDayScheduleWithOriginalTimes, createDayScheduleWithSimulatedTimes } from "./order-schedule.ts";
+import { createOriginalSchedule, createSimulatedSchedule } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
-  closeAndPushInterruptedTills,
   fetchDeviceLiveOrdersByTillId,
   pushGeneratedTill,
+  pushInterruptedTills,
   type SimulatedDayResult,
   type SimulationContext,
   simulateRestaurantDay,
 } from "./simulate-day.ts";
 import type { SimulatorOptions } from "./simulate-options.ts";
-import { createUnlimitedApiRetryOptions } from "./transient-retry-options.ts";
+import { createRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
@@ -51,7 +51,7 @@ async function simulateCreatedLocations(
   const { url: baseUrl, "time-zone": timeZone } = options;
   // The stop signal does not abort an admin request in flight. Otherwise, a new API key whose response is lost could
   // not be revoked.
-  const admin = createAdminApiClient({ baseUrl, apiKey, ...createUnlimitedApiRetryOptions({ ...control, fetch }) });
+  const admin = createAdminApiClient({ baseUrl, apiKey, ...createRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
     await ensureApiConsumerWithScopes(admin, simulatorConsumerName, simulatorScopes);
@@ -59,7 +59,7 @@ async function simulateCreatedLocations(
       const seed = locationSeed(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const locationId = await importAndConfigureRestaurantLocation(admin, {
+      const locationId = await importDemoLocation(admin, {
         restaurant,
         timeZone,
         owner: "pragma-simulator",
@@ -119,7 +119,7 @@ export async function simulateLocation(
 ): Promise<SimulatedDayResult | undefined> {
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
-  await closeAndPushInterruptedTills(context, await fetchDeviceLiveOrdersByTillId(context));
+  await pushInterruptedTills(context, await fetchDeviceLiveOrdersByTillId(context));
   const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
     await pushGeneratedTill(
@@ -139,9 +139,7 @@ export async function simulateLocation(
     const toSimulatedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
     lastDay = await simulateRestaurantDay(
       context,
-      from === undefined
-        ? createDayScheduleWithSimulatedTimes(till, toSimulatedMs)
-        : createDayScheduleWithOriginalTimes(till, toSimulatedMs),
+      from === undefined ? createSimulatedSchedule(till, toSimulatedMs) : createOriginalSchedule(till, toSimulatedMs),
     );
   }
   return lastDay;
@@ -160,7 +158,7 @@ function generateDayTill(
 }
 
 function createLocationClient({ url: baseUrl }: SimulatorOptions, control: SimulationControl, apiKey: string) {
-  return createApiClient({ baseUrl, apiKey, ...createUnlimitedApiRetryOptions(control) });
+  return createApiClient({ baseUrl, apiKey, ...createRetryOptions(control) });
 }
 
 async function revokeKey(admin: AdminApiClient, { locationId, apiKey }: SimulatedLocation): Promise<void> {

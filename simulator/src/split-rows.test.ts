@@ -6,11 +6,7 @@ import { applyDiscountToProductRow, generateProductRow, sumFieldOfRows } from ".
 import { SeededRandom } from "./random.ts";
 import { type GeneratedRestaurantProduct, generateRestaurant } from "./restaurant.ts";
 import { chooseRandomProductModifiers, generateSetMenuRow } from "./row-cases.ts";
-import {
-  splitAmountByWeights,
-  splitSimulatedMenuRowOverBills,
-  splitSimulatedProductRowOverBills,
-} from "./split-rows.ts";
+import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
 const [room] = restaurant.rooms;
@@ -43,7 +39,7 @@ describe("splitProductRowOverBills", () => {
         const modifiers = chooseRandomProductModifiers(context, withModifiers);
         const whole = generateProductRow(context, { product: withModifiers, modifiers, quantity: 3 });
         const row = applyDiscountToProductRow(context, whole, discount);
-        const parts = splitSimulatedProductRowOverBills(context, row, shares);
+        const parts = splitProductRow(context, row, shares);
         expect(sumRowTotals(parts)).toEqual(sumRowTotals([row]));
         for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
       }
@@ -52,7 +48,7 @@ describe("splitProductRowOverBills", () => {
 
   it("keeps the id and quantity of the original row, whose children are the other parts", () => {
     const row = generateProductRow(context, { product: withModifiers, quantity: 2 });
-    const [original, ...children] = splitSimulatedProductRowOverBills(context, row, [1, 1, 1]);
+    const [original, ...children] = splitProductRow(context, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
     expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
     expect(new Set([original, ...children].map((part) => part?.id)).size).toBe(3);
@@ -64,9 +60,7 @@ describe("splitProductRowOverBills", () => {
       generateProductRow(context, { product: withModifiers }),
       restaurant.gift,
     );
-    const groups = splitSimulatedProductRowOverBills(context, row, [1, 2]).map(
-      (part) => part.discountRowList[0]?.discountGroupId,
-    );
+    const groups = splitProductRow(context, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
     expect(groups[0]).toEqual(expect.any(String));
     expect(groups[1]).toBe(groups[0]);
   });
@@ -76,7 +70,7 @@ describe("splitMenuRowOverBills", () => {
   it("keeps the total, and links the products of each part to the part and to the original", () => {
     for (const menu of restaurant.menus) {
       const whole = generateSetMenuRow(context, menu);
-      const [original, ...children] = splitSimulatedMenuRowOverBills(context, whole, [2, 3, 4]);
+      const [original, ...children] = splitMenuRow(context, whole, [2, 3, 4]);
       expect(sumFieldOfRows([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
       for (const child of children) {

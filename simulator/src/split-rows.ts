@@ -11,7 +11,7 @@ type SplitRowContext = Pick<OrderGenerationContext, "random" | "times">;
  * add up to the original amounts, except in rows sold by weight, whose parts are rounded separately. Therefore, do
  * not use this function for such rows.
  */
-export function splitSimulatedProductRowOverBills(
+export function splitProductRow(
   { random, times }: SplitRowContext,
   row: PosOrderProductRow,
   shares: readonly number[],
@@ -41,13 +41,13 @@ export function splitSimulatedProductRowOverBills(
 }
 
 /** Splits a menu over several bills, and returns its parts. Each product of the menu is split separately. */
-export function splitSimulatedMenuRowOverBills(
+export function splitMenuRow(
   context: SplitRowContext,
   menu: PosOrderMenuRow,
   shares: readonly number[],
 ): PosOrderMenuRow[] {
   const splitAt = context.times.at(guestStayShareByOrderEvent.split);
-  const partsByRow = menu.productRowList.map((row) => splitSimulatedProductRowOverBills(context, row, shares));
+  const partsByRow = menu.productRowList.map((row) => splitProductRow(context, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : context.random.uuid();
     const rows = partsByRow.map(

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApiClient } from "@pragma/client/api-client";
 import { describe, expect, it } from "vitest";
-import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
+import { createRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 /**
  * Returns a client whose attempts have these outcomes, one after the other. All later attempts have status 200. One
@@ -33,12 +33,12 @@ function createClientWith(...outcomes: (number | "unreachable")[]) {
   const client = createApiClient({
     baseUrl: "http://localhost:4000",
     apiKey: "key",
-    ...createUnlimitedApiRetryOptions(options),
+    ...createRetryOptions(options),
   });
   return { stop, waits, lines, call: () => client.GET("/v1/locations/own") };
 }
 
-describe("createUnlimitedApiRetryOptions", () => {
+describe("createRetryOptions", () => {
   it("retries without limit, with growing delays, and logs the outage once", async () => {
     const { call, waits, lines } = createClientWith(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
     await call();
@@ -75,7 +75,7 @@ describe("createUnlimitedApiRetryOptions", () => {
     const client = createApiClient({
       baseUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
       apiKey: "key",
-      ...createUnlimitedApiRetryOptions({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
+      ...createRetryOptions({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
     });
     try {
       await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no");

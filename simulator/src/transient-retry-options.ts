@@ -25,7 +25,7 @@ interface UnlimitedApiRetrySettings {
  * Returns options for an API client that retries without limit while the API is unreachable or responds with a
  * transient error. If an outage lasts longer than ten seconds, logs its start and its end.
  */
-export function createUnlimitedApiRetryOptions(options: UnlimitedApiRetrySettings) {
+export function createRetryOptions(options: UnlimitedApiRetrySettings) {
   const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
   let reason = "";

@@ -13,16 +13,16 @@ const colorRules = ["color-contrast", "link-in-text-block"];
  * listed once, with one of the elements that violate the rule. To save time, colors are checked for only one element of
  * each text style, and highlighted code is checked only for its colors.
  */
-export async function findSeriousAccessibilityViolations(page: Page): Promise<string[]> {
+export async function findSeriousViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
   return [
     ...(await findViolations(page, '{ exclude: "pre > code" }', { rules })),
-    ...(await findColorAccessibilityViolations(page)),
+    ...(await findColorViolations(page)),
   ];
 }
 
 /** Returns the violations of color rules, which are the only rules to check again in the other color mode. */
-export async function findColorAccessibilityViolations(page: Page): Promise<string[]> {
+export async function findColorViolations(page: Page): Promise<string[]> {
   await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
 }

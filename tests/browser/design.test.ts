@@ -1,14 +1,10 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
-  waitForExpression,
-} from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser, waitForExpression } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 

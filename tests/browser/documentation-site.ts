@@ -42,7 +42,7 @@ export interface TestBrowserTab {
  * Serves the site that `npm test` or `node docs-portal/build.mjs` built, and starts Chromium. `flags` are additional
  * flags of Chromium, and `environment` contains additional variables of the site's server.
  */
-export async function startDocumentationSiteWithBrowser({
+export async function startSiteInBrowser({
   flags = [],
   environment = {},
 }: {

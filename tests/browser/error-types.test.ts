@@ -4,14 +4,14 @@ import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let testLocation: TestLocation;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
   environment = await createMigratedTestEnvironment({ DOCS_URL: `${documentationSite.url}/docs/` });
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
+  startSiteInBrowser,
   waitForExpression,
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 

@@ -3,12 +3,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
-import {
-  type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
-  waitForExpression,
-} from "./documentation-site.ts";
+import { findColorViolations, findSeriousViolations } from "./check-accessibility.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser, waitForExpression } from "./documentation-site.ts";
 
 const day = (daysAgo: number) => {
   const today = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: "Europe/Paris" }).format(new Date());
@@ -28,7 +24,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, { scopes: ["reports:read", "locations:read", "tills:write"] });
   for (const till of tills) await testLocation.pushTillWithRetries(till);
   await testLocation.waitForReports(tills.length);
-  siteWithDemo = await startDocumentationSiteWithBrowser({
+  siteWithDemo = await startSiteInBrowser({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
     environment: { DOCS_DEMO_API_KEY: testLocation.key },
   });
@@ -83,10 +79,10 @@ describe("the week on the home page, without an API", () => {
     await page.getByText("Show live figures").press("Enter");
     expect(await page.locator("main").textContent()).toContain("&dimensions=paymentMethod&since=2026-05-25");
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+    expect(await findSeriousViolations(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: "light" });
     await waitForExpression(page, "document.documentElement.dataset.theme === 'light'");
-    expect(await findColorAccessibilityViolations(page)).toEqual([]);
+    expect(await findColorViolations(page)).toEqual([]);
     await close();
   });
 

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
-  waitForExpression,
-} from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser, waitForExpression } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser } from "./documentation-site.ts";
 import { measurePageLoad, type PageLoad } from "./measure-page-load.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
+import { findColorViolations, findSeriousViolations } from "./check-accessibility.ts";
 import {
   type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
+  startSiteInBrowser,
   type TestBrowserTab,
   waitForExpression,
   waitUntilHydrated,
@@ -67,7 +67,7 @@ const widths = checksAllPages ? [1440, 768, 390] : [1440];
 let documentationSite: DocumentationSiteUnderTest;
 let routes: string[];
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
   const sitemap = await (await fetch(`${documentationSite.url}/sitemap.xml`)).text();
   routes = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, path = ""]) => path);
 });
@@ -169,10 +169,10 @@ async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): 
 
 /** Checks a page in dark mode, which it must have at the beginning and has at the end, and in light mode. */
 async function checkBothColorModes(page: Page, where: string): Promise<void> {
-  expect(await findSeriousAccessibilityViolations(page), `in dark mode ${where}`).toEqual([]);
+  expect(await findSeriousViolations(page), `in dark mode ${where}`).toEqual([]);
   await page.emulateMedia({ colorScheme: "light" });
   await waitForExpression(page, "document.documentElement.dataset.theme === 'light'");
-  expect(await findColorAccessibilityViolations(page), `in light mode ${where}`).toEqual([]);
+  expect(await findColorViolations(page), `in light mode ${where}`).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
   await waitForExpression(page, "document.documentElement.dataset.theme === 'dark'");
 }

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
+import { findSeriousViolations } from "./check-accessibility.ts";
 import {
   type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
+  startSiteInBrowser,
   type TestBrowserTab,
   waitForExpression,
 } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 
@@ -79,7 +79,7 @@ describe("the search", () => {
     ["light", 390],
   ] as const)("is accessible in %s mode at %d pixels", async (colorScheme, width) => {
     const { page, close } = await openTabAndSearch("webhook", { colorScheme, viewport: { width, height: 800 } });
-    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+    expect(await findSeriousViolations(page)).toEqual([]);
     const fits = "document.documentElement.scrollWidth <= innerWidth";
     expect(await page.evaluate(fits)).toBe(true);
     await close();
@@ -100,7 +100,7 @@ describe("the menu Copy page", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const menu = page.locator("details", { hasText: "Copy as Markdown" });
     await menu.locator("summary").click();
-    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+    expect(await findSeriousViolations(page)).toEqual([]);
     expect(await menu.getByRole("link", { name: "View as Markdown" }).getAttribute("href")).toBe(`${path}.md`);
     await menu.getByRole("button", { name: "Copy as Markdown" }).click();
     await menu.getByText("Copied").first().waitFor();

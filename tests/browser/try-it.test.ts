@@ -5,12 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
-import {
-  type DocumentationSiteUnderTest,
-  startDocumentationSiteWithBrowser,
-  waitForExpression,
-} from "./documentation-site.ts";
+import { findSeriousViolations } from "./check-accessibility.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser, waitForExpression } from "./documentation-site.ts";
 
 let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
@@ -21,7 +17,7 @@ beforeAll(async () => {
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);
   // The form sends requests to the default address of the gateway, so the browser maps this address to the tested one.
-  documentationSite = await startDocumentationSiteWithBrowser({
+  documentationSite = await startSiteInBrowser({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });
 }, 120_000);
@@ -87,7 +83,7 @@ describe("the form beside an operation", () => {
     const response = dialog.getByRole("region", { name: "Response" });
     await response.getByText("401 Unauthorized").waitFor();
     expect(await isInViewport(page, response)).toBe(true);
-    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+    expect(await findSeriousViolations(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await close();
@@ -189,7 +185,7 @@ describe("the page of an operation", () => {
     async (path) => {
       const { page, close } = await documentationSite.openTab(path);
       await page.evaluate("document.querySelectorAll('main details').forEach((each) => { each.open = true; })");
-      expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+      expect(await findSeriousViolations(page)).toEqual([]);
       for (const width of [390, 768, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);

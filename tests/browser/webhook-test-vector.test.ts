@@ -1,10 +1,10 @@
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await startDocumentationSiteWithBrowser();
+  documentationSite = await startSiteInBrowser();
 });
 afterAll(() => documentationSite?.close());
 

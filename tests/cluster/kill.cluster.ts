@@ -1,8 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
@@ -13,16 +10,16 @@ import { startTestTrafficClients, testTrafficApiKeyScopes } from "../traffic/cli
 import { startTestNatsCluster, type TestNatsCluster } from "./nats-cluster.ts";
 
 let nats: TestNatsCluster;
-let postgres: DedicatedTestInfrastructureServer;
-let redis: DedicatedTestInfrastructureServer;
+let postgres: OwnTestServer;
+let redis: OwnTestServer;
 let environment: IsolatedTestEnvironment;
 let replicatedProduct: ReplicatedPragmaUnderTest;
 
 beforeAll(async () => {
   [nats, postgres, redis] = await Promise.all([
     startTestNatsCluster(),
-    startDedicatedTestInfrastructureServer("postgres"),
-    startDedicatedTestInfrastructureServer("redis"),
+    startOwnTestServer("postgres"),
+    startOwnTestServer("redis"),
   ]);
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, EVENT_STREAM_REPLICAS: "3" },

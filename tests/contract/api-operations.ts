@@ -24,7 +24,7 @@ export interface OpenApiDocument {
 }
 
 /** A documented outcome of an operation: the status of a successful response, or the code of an error. */
-export type DocumentedStatusOrErrorCode = `${2 | 3}${number}` | ApiErrorCode;
+export type DocumentedOutcome = `${2 | 3}${number}` | ApiErrorCode;
 
 /** An operation of the API, as the OpenAPI document describes it. */
 export interface DocumentedApiOperation {
@@ -42,7 +42,7 @@ export interface DocumentedApiOperation {
   bodySchema: JsonSchema;
   requiresBody: boolean;
   /** The documented outcomes. Each outcome has a status, and a schema for each content type of the response. */
-  outcomes: Map<DocumentedStatusOrErrorCode, { status: number; content: Record<string, { schema: JsonSchema }> }>;
+  outcomes: Map<DocumentedOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -85,10 +85,8 @@ function readOutcomes({ responses }: OpenApiOperation): DocumentedApiOperation["
   return new Map(
     Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
       const response = { status: Number(status), content };
-      if (response.status < 400) return [[status as DocumentedStatusOrErrorCode, response] as const];
-      return [...description.matchAll(/^`(\w+)`:/gm)].map(
-        ([, code]) => [code as DocumentedStatusOrErrorCode, response] as const,
-      );
+      if (response.status < 400) return [[status as DocumentedOutcome, response] as const];
+      return [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => [code as DocumentedOutcome, response] as const);
     }),
   );
 }

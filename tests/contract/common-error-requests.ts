@@ -15,17 +15,15 @@ type ErrorRequestBuilder = (
 ) => ContractTestRequest | Promise<ContractTestRequest>;
 
 /** Functions by error code. Each changes an operation's success request so that the request causes this error. */
-export const contractTestErrorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
+export const errorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
   malformed_body: (successRequest) =>
-    mergeContractTestRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
+    mergeRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
   body_too_large: (successRequest) =>
-    mergeContractTestRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
-  unsupported_media_type: (successRequest) =>
-    mergeContractTestRequestHeaders(successRequest, { "content-type": "text/plain" }),
-  unsupported_encoding: (successRequest) =>
-    mergeContractTestRequestHeaders(successRequest, { "content-encoding": "br" }),
+    mergeRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
+  unsupported_media_type: (successRequest) => mergeRequestHeaders(successRequest, { "content-type": "text/plain" }),
+  unsupported_encoding: (successRequest) => mergeRequestHeaders(successRequest, { "content-encoding": "br" }),
   invalid_page_token: (successRequest) => addContractTestRequestQuery(successRequest, { pageToken: "x" }),
   location_forbidden: (successRequest, _, { otherLocation }) =>
     addContractTestRequestQuery(successRequest, { locationId: otherLocation.locationId }),
@@ -42,7 +40,7 @@ function invalidateEveryPart(
   const invalidValues = (names: string[]) => Object.fromEntries(names.map((name) => [name, "-"]));
   const { pathParameters, queryParameters, acceptsBody } = operation;
   if (!acceptsBody && pathParameters.length + queryParameters.length === 0) {
-    return mergeContractTestRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
+    return mergeRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
   }
   return {
     ...successRequest,
@@ -68,7 +66,7 @@ export function listExpectedInvalidRequestParts(operation: DocumentedApiOperatio
   return locations.length > 0 ? locations : ["header idempotency-key"];
 }
 
-export function mergeContractTestRequestHeaders(
+export function mergeRequestHeaders(
   operationRequest: ContractTestRequest,
   headers: Record<string, string>,
 ): ContractTestRequest {
@@ -84,5 +82,5 @@ export function addContractTestRequestQuery(
 
 /** Returns the request with a new Idempotency-Key. */
 export function addContractTestIdempotencyKey(operationRequest: ContractTestRequest): ContractTestRequest {
-  return mergeContractTestRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
+  return mergeRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
 }

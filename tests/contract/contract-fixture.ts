@@ -4,7 +4,7 @@ import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { createTestLiveOrderInput } from "./order-and-till-inputs.ts";
@@ -25,7 +25,7 @@ export interface ContractTestFixture {
   reportId: string;
   orderId: string;
   liveOrder: OrderLiveInput;
-  catalog: ReturnType<typeof buildGeneratedRestaurantCatalog>;
+  catalog: ReturnType<typeof buildRestaurantCatalog>;
   /** A consumer that was created with the API key of `testLocation`. */
   consumer: { id: string; name: string };
   /** Sends a request with the admin key, and returns the response body. @throws Error if the request fails. */
@@ -48,7 +48,7 @@ export async function createContractTestFixture(
   ]);
   const till = withNameSuffix(generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId }), mark);
   const liveOrder = withNameSuffix(createTestLiveOrderInput(), mark);
-  const catalog = withNameSuffix(buildGeneratedRestaurantCatalog(generateRestaurant("contract")), mark);
+  const catalog = withNameSuffix(buildRestaurantCatalog(generateRestaurant("contract")), mark);
 
   async function requestAsAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
     return requireSuccess(testLocation.request(method, path, { body, key: product.adminKey }), `${method} ${path}`);

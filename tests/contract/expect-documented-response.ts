@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import {
   type DocumentedApiOperation,
-  type DocumentedStatusOrErrorCode,
+  type DocumentedOutcome,
   fullOpenApiDocument,
   type JsonSchema,
 } from "./api-operations.ts";
@@ -22,7 +22,7 @@ const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 export function expectDocumentedResponse(
   operation: DocumentedApiOperation,
   response: ContractTestOperationResponse,
-  outcome: DocumentedStatusOrErrorCode,
+  outcome: DocumentedOutcome,
 ): void {
   const documented = operation.outcomes.get(outcome);
   const failureMessage = `${operation.id} returned ${response.status}: ${response.text.slice(0, 1_000)}`;

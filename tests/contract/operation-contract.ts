@@ -1,4 +1,4 @@
-import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "./api-operations.ts";
+import type { DocumentedApiOperation, DocumentedOutcome } from "./api-operations.ts";
 import type { ContractTestFixture } from "./contract-fixture.ts";
 
 /** A request to an operation, without the method and the path template. */
@@ -23,26 +23,26 @@ export interface OperationContractTestCases {
    * Builders of a request for each outcome. Common errors need no builder, because their requests are built from the
    * success request, which is the request for the successful outcome with the lowest status.
    */
-  requestsByOutcome: Partial<Record<DocumentedStatusOrErrorCode, ContractTestRequestBuilder>>;
+  requestsByOutcome: Partial<Record<DocumentedOutcome, ContractTestRequestBuilder>>;
   /**
    * The response status of the success request if it is sent with the API key of `otherLocation`. This key has the same
    * scopes as the key of `testLocation`.
    */
   statusForOtherLocation?: number;
   /** The documented outcomes that the contract tests cannot cause, each with the reason. */
-  untestableOutcomes?: Partial<Record<DocumentedStatusOrErrorCode, string>>;
+  untestableOutcomes?: Partial<Record<DocumentedOutcome, string>>;
 }
 
 /** The contract test cases of the operations of a tag, by operation id. */
 export type TagContractTestCases = Record<string, OperationContractTestCases>;
 
 /** Returns the builder of an operation's success request. @throws Error if the contract has none. */
-export function getSuccessfulTestRequestBuilder(
+export function getSuccessRequestBuilder(
   { id }: DocumentedApiOperation,
   contract: OperationContractTestCases | undefined,
 ): ContractTestRequestBuilder {
   const [first] = Object.keys(contract?.requestsByOutcome ?? {}).filter((outcome) => outcome.startsWith("2"));
-  const buildRequest = first && contract?.requestsByOutcome[first as DocumentedStatusOrErrorCode];
+  const buildRequest = first && contract?.requestsByOutcome[first as DocumentedOutcome];
   if (!buildRequest) throw new Error(`${id} has no contract: add it to the file of its tag.`);
   return buildRequest;
 }

@@ -9,7 +9,7 @@ export interface ContractTestOperationResponse {
 }
 
 /** Sends a request to an operation. Reads only the first chunk of an event stream, because a stream does not end. */
-export async function sendContractTestOperationRequest(
+export async function sendOperationRequest(
   url: string,
   operation: DocumentedApiOperation,
   operationRequest: ContractTestRequest,

@@ -7,10 +7,10 @@ import {
   generateDemoTill,
   listDemoDaysWithTillIds,
 } from "@pragma/simulator/demo-location";
-import { importAndConfigureRestaurantLocation } from "@pragma/simulator/import-and-configure-location";
+import { importDemoLocation } from "@pragma/simulator/import-and-configure-location";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
-import { createDocumentationExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
+import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** The location in the guide "Ask your data" and on the home page: the demo restaurant as it is on June 1, 2026. */
 export interface DemoExampleLocation {
@@ -28,7 +28,7 @@ const maxConcurrentPushes = 4;
 /** Creates the location with the tills that the demo pushes, and waits for their reports. */
 export async function createDemoExampleLocation(product: PragmaUnderTest): Promise<DemoExampleLocation> {
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
-  const locationId = await importAndConfigureRestaurantLocation(admin, {
+  const locationId = await importDemoLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     owner: "3",
@@ -37,7 +37,7 @@ export async function createDemoExampleLocation(product: PragmaUnderTest): Promi
   const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes } });
   const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } });
-  const recorder = createDocumentationExampleRecorder(product.url, () => created.apiKey);
+  const recorder = createExampleRecorder(product.url, () => created.apiKey);
 
   const days = demoTimes.flatMap((time) => listDemoDaysWithTillIds(tillSeedLocationId, new Date(time)));
   const remaining = [...days];

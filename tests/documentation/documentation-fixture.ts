@@ -1,14 +1,10 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import {
-  demoTimeZone,
-  documentationHomePageDay,
-  generateDocumentationExampleTill,
-} from "@pragma/simulator/demo-location";
+import { demoTimeZone, documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { documentationEdgeCaseTill } from "./edge-case-till.ts";
-import { createDocumentationExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
+import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** The location in the examples of the documentation. It has three days of demo data and one day of edge cases. */
 export interface DocumentationExampleLocation {
@@ -24,7 +20,7 @@ export interface DocumentationExampleLocation {
 const exampleDays = ["2026-05-28", "2026-05-29", documentationHomePageDay];
 
 /** The till from which the report on the home page is computed. */
-export const documentationHomePageTill = generateDocumentationExampleTill(documentationHomePageDay);
+export const documentationHomePageTill = generateExampleTill(documentationHomePageDay);
 
 const partnerScopes: ApiScope[] = [
   "reports:read",
@@ -37,9 +33,7 @@ const partnerScopes: ApiScope[] = [
   "webhooks:write",
 ];
 
-export async function createDocumentationExampleLocation(
-  product: PragmaUnderTest,
-): Promise<DocumentationExampleLocation> {
+export async function createExampleLocation(product: PragmaUnderTest): Promise<DocumentationExampleLocation> {
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
   const newLocation = { organizationId: "1", agencyId: "1", legacyId: 990_001, application: "POPINA" } as const;
   const { data: location } = await admin.POST("/v1/locations/import", { body: newLocation });
@@ -75,8 +69,8 @@ export async function createDocumentationExampleLocation(
   }
 
   const key = await createKey("Partner", partnerScopes);
-  const recorder = createDocumentationExampleRecorder(product.url, () => key);
-  for (const till of [...exampleDays.map(generateDocumentationExampleTill), documentationEdgeCaseTill]) {
+  const recorder = createExampleRecorder(product.url, () => key);
+  for (const till of [...exampleDays.map(generateExampleTill), documentationEdgeCaseTill]) {
     recorder.keepIds(till);
     const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills", body: till });
     if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);

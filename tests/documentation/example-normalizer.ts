@@ -19,7 +19,7 @@ const defaultTime = "2026-06-01T09:00:00.000Z";
  */
 const maxClockDistanceMs = 10 * 60_000;
 
-export interface DocumentationExampleNormalizer {
+export interface ExampleNormalizer {
   /** Excludes all ids in this value from later replacements. */
   keepIds(value: unknown): void;
   /**
@@ -35,7 +35,7 @@ export interface DocumentationExampleNormalizer {
  * Returns a normalizer, which makes the responses of all runs equal. It replaces the generated ids with numbered ids,
  * the times of the run with a fixed time, and the API keys with an invalid key.
  */
-export function createDocumentationExampleNormalizer(now = Date.now()): DocumentationExampleNormalizer {
+export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
   const times = new Map<string, string>();

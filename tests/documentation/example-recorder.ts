@@ -1,5 +1,5 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createDocumentationExampleNormalizer } from "./example-normalizer.ts";
+import { createExampleNormalizer } from "./example-normalizer.ts";
 
 /** The URL of the API in the documentation. */
 export const documentedApiUrl = "http://127.0.0.1:4000";
@@ -37,11 +37,11 @@ const placeholderEtag = '"mC5uX0hQ2rW8"';
 /** Fixed values of the fields that have a different value in each run, by field name. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
-export type DocumentationExampleRecorder = ReturnType<typeof createDocumentationExampleRecorder>;
+export type DocumentationExampleRecorder = ReturnType<typeof createExampleRecorder>;
 
 /** Returns a recorder, which sends requests and records them with their responses. Recorded values are normalized. */
-export function createDocumentationExampleRecorder(url: string, getDefaultKey: () => string) {
-  const normalizer = createDocumentationExampleNormalizer();
+export function createExampleRecorder(url: string, getDefaultKey: () => string) {
+  const normalizer = createExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
   /** Sends a request without recording it. Returns the response and its body: the parsed JSON, or text such as CSV. */

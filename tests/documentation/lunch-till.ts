@@ -2,7 +2,7 @@ import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { demoRestaurantSeed, demoTimeZone } from "@pragma/simulator/demo-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 
 /*
  * The till and the catalog of the guides on pushing tills and on the catalog: three orders of a lunch shift of the demo
@@ -73,7 +73,7 @@ export const lunchTill = {
 
 /** The items of the restaurant's catalog to which the lunch till refers, and all categories and taxes of these items. */
 export const lunchCatalog = (() => {
-  const full = buildGeneratedRestaurantCatalog(generateRestaurant(demoRestaurantSeed));
+  const full = buildRestaurantCatalog(generateRestaurant(demoRestaurantSeed));
   const rows = orderList.flatMap(({ productRowList }) => productRowList);
   const productIds = [...new Set(rows.map(({ productId }) => productId))];
   const groupIds = new Set(rows.flatMap(({ modifierRowList }) => modifierRowList.map((row) => row.modifierGroupId)));

@@ -2,7 +2,7 @@ import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { demoTimeZone } from "@pragma/simulator/demo-location";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
-import { createDocumentationExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
+import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 import { lunchTill } from "./lunch-till.ts";
 
 /** The location in the guides for those who push: an application that pushes its tills, its catalog and its jobs. */
@@ -43,7 +43,7 @@ export async function createPushGuideLocation(product: PragmaUnderTest): Promise
   const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes: posScopes } });
   const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
-  const recorder = createDocumentationExampleRecorder(product.url, () => created.apiKey);
+  const recorder = createExampleRecorder(product.url, () => created.apiKey);
   recorder.setTime(responseTime);
   return { locationId: location.id, recorder };
 }

@@ -12,7 +12,7 @@ import {
   createExampleProductRow,
   createExampleUuid,
 } from "./example-order.ts";
-import { type ReceivedWebhookMessage, startDocumentationWebhookEndpoint } from "./webhook-endpoint.ts";
+import { type ReceivedWebhookMessage, startExampleWebhookEndpoint } from "./webhook-endpoint.ts";
 import { describeTestVector, describeWebhookMessage } from "./webhook-message-example.ts";
 
 interface Delivery {
@@ -89,7 +89,7 @@ export async function recordWebhookExamples(
   environment: IsolatedTestEnvironment,
 ): Promise<void> {
   const { recorder } = fixture;
-  const endpoint = await startDocumentationWebhookEndpoint();
+  const endpoint = await startExampleWebhookEndpoint();
   const sql = postgres(String(environment.variables.DATABASE_URL), { max: 1, onnotice: () => {} });
   try {
     const { recipientId, webhookId, secret } = await recordSubscription(fixture, endpoint.url);
@@ -170,7 +170,7 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
 }
 
 type RecordMessage = (event: string, message: ReceivedWebhookMessage, times: Record<string, string | string[]>) => void;
-type Endpoint = Awaited<ReturnType<typeof startDocumentationWebhookEndpoint>>;
+type Endpoint = Awaited<ReturnType<typeof startExampleWebhookEndpoint>>;
 
 /** Sends live orders that cause one message of each order event. The endpoint rejects the first message of the payment. */
 async function recordOrderMessages(

@@ -38,7 +38,7 @@ const isInstalled = (command: string) => spawnSync(command, ["--version"]).statu
 export const installedSnippetLanguages = snippetLanguages.filter(({ command }) => isInstalled(command));
 
 /** The same languages, and Bash if the commands of the programs in Bash are installed too. */
-export const installedSnippetLanguagesWithBash: SnippetLanguage[] = [
+export const snippetRuntimes: SnippetLanguage[] = [
   ...installedSnippetLanguages,
   ...(["bash", "curl", "jq"].every(isInstalled) ? [{ label: "Bash", extension: "sh", command: "bash", args: [] }] : []),
 ];

@@ -13,7 +13,7 @@ export interface ReceivedWebhookMessage {
  * messages by their text, because the endpoint can also receive messages about events that occurred just before the
  * subscription.
  */
-export async function startDocumentationWebhookEndpoint() {
+export async function startExampleWebhookEndpoint() {
   const messages: ReceivedWebhookMessage[] = [];
   let failingText: string | undefined;
   const server = createServer(async (request, response) => {

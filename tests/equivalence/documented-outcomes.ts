@@ -1,28 +1,19 @@
 import { describe, expect, it } from "vitest";
-import {
-  apiOperations,
-  type DocumentedApiOperation,
-  type DocumentedStatusOrErrorCode,
-} from "../contract/api-operations.ts";
-import { contractTestErrorRequestBuilders } from "../contract/common-error-requests.ts";
+import { apiOperations, type DocumentedApiOperation, type DocumentedOutcome } from "../contract/api-operations.ts";
+import { errorRequestBuilders } from "../contract/common-error-requests.ts";
 import type { ContractTestRequest } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import type { DeploymentMode } from "../harness/both-modes.ts";
 import { describeResponseShape } from "../harness/compare-responses.ts";
-import {
-  buildTestRequestCausingOutcome,
-  contractFixturesByDeploymentMode,
-  pragmaInBothDeploymentModes,
-  toRawHttpRequest,
-} from "./equivalence-fixture.ts";
+import { buildRequestCausing, contractFixtures, pragmaInBothModes, toRawHttpRequest } from "./equivalence-fixture.ts";
 
 /** Returns the outcomes of an operation that a test can cause with a single request while all services run. */
-function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedStatusOrErrorCode[] {
+function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedOutcome[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
   return [...outcomes.keys()].filter(
     (outcome) =>
       outcome !== "service_unavailable" &&
-      (outcome in requestsByOutcome || outcome in contractTestErrorRequestBuilders) &&
+      (outcome in requestsByOutcome || outcome in errorRequestBuilders) &&
       !(outcome in untestableOutcomes),
   );
 }
@@ -30,15 +21,15 @@ function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): Documen
 async function buildRequest(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome: DocumentedStatusOrErrorCode,
+  outcome: DocumentedOutcome,
 ): Promise<ContractTestRequest> {
-  const operationRequest = await buildTestRequestCausingOutcome(operation, mode, outcome);
+  const operationRequest = await buildRequestCausing(operation, mode, outcome);
   if (contractTestCasesByOperation[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
-    (await contractTestErrorRequestBuilders[outcome as keyof typeof contractTestErrorRequestBuilders]?.(
+    (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
       operationRequest,
       operation,
-      contractFixturesByDeploymentMode[mode],
+      contractFixtures[mode],
     )) ?? operationRequest
   );
 }
@@ -47,7 +38,7 @@ async function buildRequest(
  * Defines a test of each outcome that a single request can cause. Responses to reads must be equal. For writes, each
  * mode sends its own data, so the responses must be equal only in their status, headers and field types.
  */
-export function defineDeploymentEquivalenceOutcomeTests(): void {
+export function defineOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;
@@ -55,9 +46,7 @@ export function defineDeploymentEquivalenceOutcomeTests(): void {
         const operationRequest = await buildRequest(operation, "singleProcess", outcome);
         // Each process counts its own waiting requests. The fixtures of both modes use the same admin key for them.
         if (outcome === "too_many_waiting_requests") await buildRequest(operation, "split", outcome);
-        const response = await pragmaInBothDeploymentModes.expectSameResponse(
-          toRawHttpRequest(operation, operationRequest),
-        );
+        const response = await pragmaInBothModes.expectSameResponse(toRawHttpRequest(operation, operationRequest));
         expect(response.status).toBe(status);
         return;
       }
@@ -66,7 +55,7 @@ export function defineDeploymentEquivalenceOutcomeTests(): void {
         await buildRequest(operation, "split", outcome),
       ];
       const requests = { singleProcess, split };
-      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) => toRawHttpRequest(operation, requests[mode]),
         describeResponseShape,
       );

@@ -1,19 +1,15 @@
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../contract/api-operations.ts";
+import type { DocumentedApiOperation, DocumentedOutcome } from "../contract/api-operations.ts";
 import { addContractTestRequestQuery } from "../contract/common-error-requests.ts";
 import { type ContractTestFixture, createContractTestFixture } from "../contract/contract-fixture.ts";
-import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { buildContractTestTillV2 } from "../contract/order-and-till-inputs.ts";
 import { testJobLimitEnvironmentVariables } from "../contract/tags/jobs.ts";
 import { tillsContractTestCases } from "../contract/tags/tills.ts";
-import {
-  type DeploymentMode,
-  type PragmaInBothDeploymentModes,
-  startPragmaInBothDeploymentModes,
-} from "../harness/both-modes.ts";
+import { type DeploymentMode, type PragmaInBothModes, startPragmaInBothModes } from "../harness/both-modes.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -23,13 +19,13 @@ import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
 /** One installation that runs in both modes. Each mode has its own fixture in the same database. */
-export let pragmaInBothDeploymentModes: PragmaInBothDeploymentModes;
-export let contractFixturesByDeploymentMode: Record<DeploymentMode, ContractTestFixture>;
+export let pragmaInBothModes: PragmaInBothModes;
+export let contractFixtures: Record<DeploymentMode, ContractTestFixture>;
 export let testApiKeyWithoutScopes: string;
 let environment: IsolatedTestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 
-export async function startDeploymentEquivalenceFixture(): Promise<void> {
+export async function startEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
   environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
@@ -37,12 +33,12 @@ export async function startDeploymentEquivalenceFixture(): Promise<void> {
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
     ...{ ...testJobLimitEnvironmentVariables, ...buildFakeLegacyBackofficeVariables(backoffice) },
   });
-  pragmaInBothDeploymentModes = await startPragmaInBothDeploymentModes(environment.variables);
+  pragmaInBothModes = await startPragmaInBothModes(environment.variables);
   const [singleProcess, split] = await Promise.all([
-    createContractTestFixture(pragmaInBothDeploymentModes.singleProcess),
-    createContractTestFixture(pragmaInBothDeploymentModes.split),
+    createContractTestFixture(pragmaInBothModes.singleProcess),
+    createContractTestFixture(pragmaInBothModes.split),
   ]);
-  contractFixturesByDeploymentMode = { singleProcess, split };
+  contractFixtures = { singleProcess, split };
   testApiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
   // Additional tills are pushed, so that the lists of reports have more than one page.
   const { testLocation } = singleProcess;
@@ -59,8 +55,8 @@ export async function startDeploymentEquivalenceFixture(): Promise<void> {
   await testLocation.waitForTillStates();
 }
 
-export async function stopDeploymentEquivalenceFixture(): Promise<void> {
-  await pragmaInBothDeploymentModes?.stop();
+export async function stopEquivalenceFixture(): Promise<void> {
+  await pragmaInBothModes?.stop();
   await backoffice?.stop();
   await environment?.remove();
 }
@@ -74,15 +70,15 @@ const unusedKeyId = "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33";
  * request for this outcome, or if no outcome is given, returns the success request. The data of this success request is
  * created only once, so use it for reads, and for requests that are rejected.
  */
-export async function buildTestRequestCausingOutcome(
+export async function buildRequestCausing(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome?: DocumentedStatusOrErrorCode,
+  outcome?: DocumentedOutcome,
 ): Promise<ContractTestRequest> {
   const contract = contractTestCasesByOperation[operation.id];
   const buildOwnRequest = outcome && contract?.requestsByOutcome[outcome];
-  const buildRequest = buildOwnRequest ?? getSuccessfulTestRequestBuilder(operation, contract);
-  const fixture = contractFixturesByDeploymentMode[mode];
+  const buildRequest = buildOwnRequest ?? getSuccessRequestBuilder(operation, contract);
+  const fixture = contractFixtures[mode];
   const name = `${mode} ${operation.id}`;
   const reused = buildOwnRequest ? undefined : reusableRequests.get(name);
   const operationRequest = reused ?? { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };

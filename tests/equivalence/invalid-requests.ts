@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { mergeContractTestRequestHeaders } from "../contract/common-error-requests.ts";
+import { mergeRequestHeaders } from "../contract/common-error-requests.ts";
 import {
-  buildTestRequestCausingOutcome,
-  pragmaInBothDeploymentModes,
+  buildRequestCausing,
+  pragmaInBothModes,
   testApiKeyWithoutScopes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
@@ -30,23 +30,23 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
 /** Defines tests of requests with invalid API keys or invalid bodies. */
-export function defineDeploymentEquivalenceInvalidRequestTests(): void {
+export function defineInvalidRequestTests(): void {
   const keyOperations = apiOperations.filter(({ scope }) => scope).map((operation, at) => ({ operation, at }));
   it.each(keyOperations)(
     "$operation.method $operation.path rejects API keys with equal responses",
     async ({ operation, at }) => {
-      const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
+      const operationRequest = await buildRequestCausing(operation, "singleProcess");
       // The same code rejects invalid keys of all operations, so each operation is tested with half of them.
       for (const authorization of invalidAuthorizations.filter((_, index) => (index + at) % 2 === 0)) {
         const headers = authorization === undefined ? {} : { authorization };
-        const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
-          toRawHttpRequest(operation, mergeContractTestRequestHeaders({ ...operationRequest, key: null }, headers)),
+        const { status } = await pragmaInBothModes.expectSameResponse(
+          toRawHttpRequest(operation, mergeRequestHeaders({ ...operationRequest, key: null }, headers)),
         );
         expect(status).toBe(401);
       }
       expect(
         (
-          await pragmaInBothDeploymentModes.expectSameResponse(
+          await pragmaInBothModes.expectSameResponse(
             toRawHttpRequest(operation, { ...operationRequest, key: testApiKeyWithoutScopes }),
           )
         ).status,
@@ -60,17 +60,14 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
   it.each(bodyOperations)(
     "$operation.method $operation.path rejects bodies with equal responses, with and without chunks",
     async ({ operation, at }) => {
-      const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
+      const operationRequest = await buildRequestCausing(operation, "singleProcess");
       // All operations read bodies with the same code, so each operation gets a third of the bodies. The tests of the
       // outcomes send each operation the bodies whose errors it documents. Every second operation that gets a body gets
       // it in chunks.
       const isChunked = Math.floor(at / 3) % 2 === 1;
       for (const [body, headers = {}] of invalidBodies.filter((_, index) => (index + at) % 3 === 0)) {
-        const request = toRawHttpRequest(
-          operation,
-          mergeContractTestRequestHeaders({ ...operationRequest, body }, headers),
-        );
-        const { status } = await pragmaInBothDeploymentModes.expectSameResponse({ ...request, isChunked });
+        const request = toRawHttpRequest(operation, mergeRequestHeaders({ ...operationRequest, body }, headers));
+        const { status } = await pragmaInBothModes.expectSameResponse({ ...request, isChunked });
         if (body !== "" || operation.requiresBody) expect(status).toBeGreaterThanOrEqual(400);
       }
     },

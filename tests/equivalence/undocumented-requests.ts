@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { contractFixturesByDeploymentMode, pragmaInBothDeploymentModes } from "./equivalence-fixture.ts";
+import { contractFixtures, pragmaInBothModes } from "./equivalence-fixture.ts";
 
 const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 const origin = "https://portal.example";
 
 const withKey = (extraHeaders: Record<string, string> = {}) => ({
-  headers: { authorization: contractFixturesByDeploymentMode.singleProcess.testLocation.key, ...extraHeaders },
+  headers: { authorization: contractFixtures.singleProcess.testLocation.key, ...extraHeaders },
 });
 
 /** Defines tests of the responses to undocumented methods, unknown paths and unused headers. */
-export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
+export function defineUndocumentedRequestTests(): void {
   const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
 
   const paths = [...new Set(apiOperations.map(({ path }) => path))].map((path, at) => ({ path, at }));
@@ -19,7 +19,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
     // The same code rejects methods on all paths, so each path is tested with only a third of the methods.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
-      const { status } = await pragmaInBothDeploymentModes.expectSameResponse({
+      const { status } = await pragmaInBothModes.expectSameResponse({
         method,
         path: requestPath,
         ...withKey(),
@@ -32,12 +32,12 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
       "access-control-request-method": "PUT",
       "access-control-request-headers": "authorization",
     };
-    await pragmaInBothDeploymentModes.expectSameResponse({
+    await pragmaInBothModes.expectSameResponse({
       method: "OPTIONS",
       path: requestPath,
       headers: preflightHeaders,
     });
-    await pragmaInBothDeploymentModes.expectSameResponse({
+    await pragmaInBothModes.expectSameResponse({
       method: "OPTIONS",
       path: `${requestPath}/`,
       headers: { origin },
@@ -67,7 +67,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
     ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
   ])("%s has equal responses", async (path) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
-      await pragmaInBothDeploymentModes.expectSameResponse({ method, path, ...withKey() });
+      await pragmaInBothModes.expectSameResponse({ method, path, ...withKey() });
   });
 
   it.each([
@@ -77,7 +77,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
   ])("unknown query parameters have equal responses with the preference %s", async (prefer, expected) => {
     for (const path of ["/v2/reports?untill=2026-05-29&size=1", "/health?x=1"]) {
       const request = { method: "GET", path, ...withKey(prefer === undefined ? {} : { prefer }) };
-      const { status, headers } = await pragmaInBothDeploymentModes.expectSameResponse(request);
+      const { status, headers } = await pragmaInBothModes.expectSameResponse(request);
       const ignored = headers.find(([name]) => name === "x-ignored-parameters")?.[1];
       const name = path.startsWith("/health") ? "x" : "untill";
       expect([status, ignored]).toEqual([expected, expected === 200 ? name : undefined]);
@@ -100,7 +100,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
       ["traceparent", "no"],
       ["x-request-id", "\xe9"],
     ])("%s: %s", async (name, value) => {
-      await pragmaInBothDeploymentModes.expectSameResponse({
+      await pragmaInBothModes.expectSameResponse({
         method: "GET",
         path: "/v2/reports",
         ...withKey({ [name]: value }),
@@ -109,7 +109,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
 
     it("a body of a GET request", async () => {
       for (const isChunked of [false, true])
-        await pragmaInBothDeploymentModes.expectSameResponse({
+        await pragmaInBothModes.expectSameResponse({
           method: "GET",
           path: "/v2/reports",
           ...withKey(),

@@ -7,7 +7,7 @@ import { type DeploymentMode, deploymentModes } from "../harness/both-modes.ts";
 import { maskVolatileResponseValues } from "../harness/compare-responses.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
-import { contractFixturesByDeploymentMode, pragmaInBothDeploymentModes } from "./equivalence-fixture.ts";
+import { contractFixtures, pragmaInBothModes } from "./equivalence-fixture.ts";
 
 const createTill = (orders: number) => generateTill({ seed: 2, orders, day: "2026-05-28", tillId: randomUUID() });
 const forEachMode = <T>(create: (mode: DeploymentMode) => T): Record<DeploymentMode, T> => ({
@@ -31,7 +31,7 @@ function createPostRequest(
 }
 
 /** Defines tests of writes. Each mode writes its own data, so the responses may differ in ids, API keys and times. */
-export function defineDeploymentEquivalenceWriteTests(): void {
+export function defineWriteTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [
       forEachMode(() => createTill(4)),
@@ -49,16 +49,15 @@ export function defineDeploymentEquivalenceWriteTests(): void {
     for (const [status, postOf] of pushes) {
       // The response to a repeated push contains the state of the report.
       if (status === 200) await waitForTillStates();
-      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
-        (mode) =>
-          createPostRequest("/v2/tills/", postOf(mode), contractFixturesByDeploymentMode[mode].testLocation.key),
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
+        (mode) => createPostRequest("/v2/tills/", postOf(mode), contractFixtures[mode].testLocation.key),
         maskVolatileResponseValues,
       );
       expect(responses.split.status).toBe(status);
     }
     for (const mode of deploymentModes) {
-      const headers = { authorization: contractFixturesByDeploymentMode[mode].testLocation.key };
-      const { body } = await pragmaInBothDeploymentModes.expectSameResponse({
+      const headers = { authorization: contractFixtures[mode].testLocation.key };
+      const { body } = await pragmaInBothModes.expectSameResponse({
         method: "GET",
         path: `/v1/tills/${large[mode].id}/object`,
         headers,
@@ -69,7 +68,7 @@ export function defineDeploymentEquivalenceWriteTests(): void {
 
   it("V1 tills have equal responses", async () => {
     const tillsV1 = forEachMode((mode) =>
-      createSampleTillV1(new SeededRandom(`older till ${mode}`), contractFixturesByDeploymentMode[mode].testLocation),
+      createSampleTillV1(new SeededRandom(`older till ${mode}`), contractFixtures[mode].testLocation),
     );
     for (const [status, more] of [
       [201, {}],
@@ -77,12 +76,12 @@ export function defineDeploymentEquivalenceWriteTests(): void {
       [409, { other: true }],
     ] as const) {
       if (status === 200) await waitForTillStates();
-      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/tills/",
             { body: JSON.stringify({ ...tillsV1[mode], ...more }) },
-            contractFixturesByDeploymentMode[mode].testLocation.key,
+            contractFixtures[mode].testLocation.key,
           ),
         maskVolatileResponseValues,
       );
@@ -98,12 +97,12 @@ export function defineDeploymentEquivalenceWriteTests(): void {
       [201, (mode: DeploymentMode) => ({ name: name[mode] })],
       [422, () => ({ name: "other" })],
     ] as const) {
-      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/consumers/",
             { body: JSON.stringify(bodyOf(mode)), headers: headers[mode] },
-            pragmaInBothDeploymentModes[mode].adminKey,
+            pragmaInBothModes[mode].adminKey,
           ),
         maskVolatileResponseValues,
       );
@@ -113,5 +112,5 @@ export function defineDeploymentEquivalenceWriteTests(): void {
 }
 
 async function waitForTillStates(): Promise<void> {
-  for (const mode of deploymentModes) await contractFixturesByDeploymentMode[mode].testLocation.waitForTillStates();
+  for (const mode of deploymentModes) await contractFixtures[mode].testLocation.waitForTillStates();
 }

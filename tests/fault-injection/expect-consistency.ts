@@ -8,7 +8,7 @@ import { expect } from "vitest";
 
 /**
  * Checks the databases of the running services. Within 60 seconds, each service must have published all its events. No
- * dead letters may exist, and `findReportingDatabaseInconsistencies` must find nothing.
+ * dead letters may exist, and `findInconsistencies` must find nothing.
  */
 export async function expectDatabaseConsistency(
   { namespace, variables }: IsolatedTestEnvironment,
@@ -26,7 +26,7 @@ export async function expectDatabaseConsistency(
       );
       expect(await sql`select subscription, reason from ${schema}.dead_letters`).toEqual([]);
       if (service === "reporting")
-        expect(await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(namespace, service))).toEqual([]);
+        expect(await findInconsistencies(sql, buildServiceSchemaName(namespace, service))).toEqual([]);
     } finally {
       await sql.end();
     }
@@ -37,7 +37,7 @@ export async function expectDatabaseConsistency(
  * Returns inconsistent data in the reporting database: days whose count is wrong, orders that are not marked as current
  * in exactly one till, and reports whose metrics are missing or wrong although they are marked as stored.
  */
-export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
+export async function findInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
   const orders = sql`(
     select location_id, id, day, is_current from ${table("orders")}

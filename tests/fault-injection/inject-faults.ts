@@ -1,5 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { DedicatedTestInfrastructureServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import type { OwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import type { SeededRandom } from "@pragma/simulator/random";
 import type { PragmaProcessRole } from "../harness/pragma-process.ts";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
@@ -12,7 +12,7 @@ interface InjectedFault {
 
 interface FaultInjectionOptions {
   product: PragmaUnderTest;
-  servers: DedicatedTestInfrastructureServers;
+  servers: OwnTestServers;
   random: SeededRandom;
   /** The roles of the processes to kill. Each process is killed once. */
   roles: readonly PragmaProcessRole[];

@@ -89,7 +89,7 @@ async function readAllPages<Item extends { id: string }>(
 }
 
 /** Reads the lists of reports and orders until `signal` is aborted. @throws Error if an item disappears from a list. */
-export async function assertReportsAndOrdersStayListed(context: ReadContext, signal: AbortSignal): Promise<void> {
+export async function assertDocumentsStayListed(context: ReadContext, signal: AbortSignal): Promise<void> {
   const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {
     const listed = await readAllPages(context, reports);
@@ -108,7 +108,7 @@ function expectNothingRemoved(listPath: string, seen: Set<string>, items: { id: 
 }
 
 /** Returns the ids of all reports and orders of the location. */
-export async function fetchAllReportAndOrderIds(
+export async function fetchAllDocumentIds(
   product: PragmaUnderTest,
   testLocation: TestLocation,
 ): Promise<{ reports: string[]; orders: string[] }> {

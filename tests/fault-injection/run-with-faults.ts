@@ -1,20 +1,16 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { DedicatedTestInfrastructureServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import type { OwnTestServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "../harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "../harness/expected-report.ts";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 import { expectDatabaseConsistency } from "./expect-consistency.ts";
 import { injectFaults } from "./inject-faults.ts";
 import { generateTestTillRequestBodies, pushTestTillsWithRetries, type TestTillRequestBody } from "./push-tills.ts";
-import {
-  assertReportsAndOrdersStayListed,
-  fetchAllReportAndOrderIds,
-  type TestApiReadOutcomeCounts,
-} from "./read-lists.ts";
+import { assertDocumentsStayListed, fetchAllDocumentIds, type TestApiReadOutcomeCounts } from "./read-lists.ts";
 
 export interface FaultInjectionRunOptions {
   /** The random seed. Runs with the same seed push the same tills and have the same faults in the same sequence. */
@@ -34,7 +30,7 @@ export interface FaultInjectionRunOptions {
 
 interface FaultInjectionEnvironment {
   product: PragmaUnderTest;
-  servers: DedicatedTestInfrastructureServers;
+  servers: OwnTestServers;
   environment: IsolatedTestEnvironment;
   /** A new location, which has no reports or orders before the run. */
   testLocation: TestLocation;
@@ -60,7 +56,7 @@ export async function runFaultInjectionRound(
 
   const stopController = new AbortController();
   const readLoops = Array.from({ length: run.readers }, () =>
-    assertReportsAndOrdersStayListed({ product, testLocation, counts }, stopController.signal),
+    assertDocumentsStayListed({ product, testLocation, counts }, stopController.signal),
   );
   const roles = ["gateway", ...run.services] as const;
   const options = { product, servers, random: random.fork("faults"), roles, outageMs: run.outageMs, log };
@@ -103,7 +99,7 @@ async function expectEveryTillReported(
   tills: TestTillRequestBody[],
 ): Promise<void> {
   const expected = tills.map(({ format, text }) => {
-    const report = computeExpectedTestReportAndOrders(format, JSON.parse(text), testLocation.locationId);
+    const report = computeExpectedDocuments(format, JSON.parse(text), testLocation.locationId);
     return report ?? expect.unreachable("no till is in training mode");
   });
   for (const { id, reportV2 } of expected) {
@@ -117,7 +113,7 @@ async function expectEveryTillReported(
     );
     expect(report).toEqual(roundTripThroughJson(reportV2));
   }
-  const listed = await fetchAllReportAndOrderIds(product, testLocation);
+  const listed = await fetchAllDocumentIds(product, testLocation);
   expect(listed.reports.sort()).toEqual(expected.map(({ id }) => id).sort());
   expect(listed.orders.sort()).toEqual(expected.flatMap(({ orders }) => orders.map(({ id }) => id)).sort());
 }

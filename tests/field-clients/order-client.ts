@@ -15,7 +15,7 @@ interface Order {
 const maxConcurrentRequests = 20;
 
 /** Returns every order whose id is in a listed report. Requests up to twenty orders concurrently. */
-export async function fetchReportOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
+export async function fetchReportAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
   const reports = await fetchAllPagesAsOlderTestClient<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
   const copied: Order[] = [];
@@ -27,6 +27,6 @@ export async function fetchReportOrdersAsOlderClient(api: OlderTestClientSetting
 }
 
 /** Returns every order of a location from its list of orders. */
-export function fetchLocationOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
+export function fetchOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
   return fetchAllPagesAsOlderTestClient<Order>(api, "/v1/orders");
 }

@@ -18,7 +18,7 @@ interface Product {
  * Returns the quantity sold for each SKU in all listed reports, the ids of sold products that are missing from the
  * catalog, and the ids of archived products, which have no subcategories.
  */
-export async function fetchSoldQuantitiesAsOlderClient(api: OlderTestClientSettings) {
+export async function fetchSalesAsOlderClient(api: OlderTestClientSettings) {
   const catalog = await fetchAsOlderTestClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
   for (const { reportProducts } of await fetchAllPagesAsOlderTestClient<Report>(api, "/v1/reports")) {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { normalizeResponseForComparison, omitConnectionHeadersForComparison } from "./compare-responses.ts";
+import { normalizeResponse, omitConnectionHeaders } from "./compare-responses.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./pragma-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRequestWithExactHeaders } from "./raw-http-client.ts";
 
@@ -9,7 +9,7 @@ export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
 /** One installation that runs in both deployment modes at once, on the same PostgreSQL, NATS and Redis servers. */
-export interface PragmaInBothDeploymentModes extends Record<DeploymentMode, PragmaUnderTest> {
+export interface PragmaInBothModes extends Record<DeploymentMode, PragmaUnderTest> {
   /**
    * Sends the same request in both modes, and checks that the responses are equal. Values that differ between any two
    * responses, such as dates and request ids, are removed or replaced first. Returns the resulting response.
@@ -25,9 +25,7 @@ export interface PragmaInBothDeploymentModes extends Record<DeploymentMode, Prag
 
 type ResponsesByMode = Record<DeploymentMode, RawHttpResponse>;
 
-export async function startPragmaInBothDeploymentModes(
-  variables: Record<string, string>,
-): Promise<PragmaInBothDeploymentModes> {
+export async function startPragmaInBothModes(variables: Record<string, string>): Promise<PragmaInBothModes> {
   const singleProcess = await startPragmaUnderTest(variables);
   const split = await startPragmaUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
   const products = { singleProcess, split };
@@ -42,9 +40,7 @@ export async function startPragmaInBothDeploymentModes(
           ...request,
           headers: { ...common, ...headers },
         });
-        return normalizeResponseForComparison(
-          request.body === undefined ? response : omitConnectionHeadersForComparison(response),
-        );
+        return normalizeResponse(request.body === undefined ? response : omitConnectionHeaders(response));
       }),
     );
     return { singleProcess: one as RawHttpResponse, split: other as RawHttpResponse };

@@ -2,7 +2,7 @@ import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { type ComputedDocuments, computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { convertTillV1ToV2 } from "@pragma/reporting/calculation/till-v1-conversion/convert-till-v1";
 import { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
 import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-formats";
@@ -26,7 +26,7 @@ export const computedTills = fc
         version === "V1"
           ? convertTillV1ToV2(toV1(), { tillId: till.id, timeZone: "Europe/Paris" })
           : TillV2.parse(till);
-      return computeReportAndOrders(parsed, { locationId: exportedLocationId }) ?? [];
+      return computeDocuments(parsed, { locationId: exportedLocationId }) ?? [];
     }),
   );
 
@@ -39,7 +39,7 @@ export interface WrittenExportFile {
 
 /** Writes the rows of tills to one file, as the service does, even if there are none. */
 export function writeExportFile(
-  tills: ComputedReportAndOrders[],
+  tills: ComputedDocuments[],
   { data, format }: { data: BulkExportData; format: BulkExportFormat },
 ): WrittenExportFile {
   const buffer = new FileBuffer(new ArrayBuffer(1));

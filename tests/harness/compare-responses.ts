@@ -7,12 +7,12 @@ const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/
  * Removes the connection headers of an error response. They depend on timing, because the server closes the connection
  * only if it has not yet read the whole rejected body.
  */
-export function omitConnectionHeadersForComparison({ headers, ...response }: RawHttpResponse): RawHttpResponse {
+export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse): RawHttpResponse {
   if (response.status < 400) return { ...response, headers };
   return { ...response, headers: headers.filter(([name]) => name !== "connection" && name !== "keep-alive") };
 }
 
-export function normalizeResponseForComparison({ status, headers, body }: RawHttpResponse): RawHttpResponse {
+export function normalizeResponse({ status, headers, body }: RawHttpResponse): RawHttpResponse {
   const requestId = headers.find(([name]) => name === "x-request-id")?.[1] ?? "no request id";
   // The uptime is different in each response, so the length of the body can also be different.
   const isHealthResponse = body.includes('"uptime":');

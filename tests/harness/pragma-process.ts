@@ -8,11 +8,11 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { findFreePort } from "../../deploy/local/free-port.js";
 
 /** The name of a service, or `gateway`. */
-export type ServiceOrGatewayName = ServiceName | "gateway";
-export const serviceAndGatewayNames: readonly ServiceOrGatewayName[] = ["gateway", ...serviceNames];
+export type ProcessName = ServiceName | "gateway";
+export const serviceAndGatewayNames: readonly ProcessName[] = ["gateway", ...serviceNames];
 
 /** The part of the installation that a process runs. `all` means the gateway and all services. */
-export type PragmaProcessRole = ServiceOrGatewayName | "all";
+export type PragmaProcessRole = ProcessName | "all";
 
 export interface PragmaProcessUnderTest {
   opsUrl: string;

@@ -5,8 +5,8 @@ import {
   getServiceUrlVariableName,
   type PragmaProcessRole,
   type PragmaProcessUnderTest,
+  type ProcessName,
   preparePragmaProcessUnderTest,
-  type ServiceOrGatewayName,
 } from "./pragma-process.ts";
 
 /** The URL and the admin key of an installation under test. */
@@ -31,7 +31,7 @@ interface ProductUnderTestOptions {
   split?: boolean | readonly ServiceName[];
   adminKey?: string;
   /** Returns additional environment variables of one process. Used only if the parts run in separate processes. */
-  variablesOf?: (role: ServiceOrGatewayName) => Record<string, string>;
+  variablesOf?: (role: ProcessName) => Record<string, string>;
   /** The arguments of the command `node` that start another version, in one process. */
   nodeArguments?: readonly string[];
 }

@@ -12,7 +12,7 @@ export interface ReceivedTestServerSentEvent extends ServerSentEvent {
 }
 
 /** A client of the live order stream. When the stream ends, the client reconnects with the id of its last event. */
-export interface ReconnectingTestLiveOrderClient {
+export interface ReconnectingStreamClient {
   /** All received events of the types `order` and `left`, including the events before a reconnection. */
   readonly orderEvents: ReceivedTestServerSentEvent[];
   /** Number of streams that the client has opened, including the first one. */
@@ -29,7 +29,7 @@ export interface ReconnectingTestLiveOrderClient {
 const reconnectDelayMs = 100;
 
 /** Starts a client. It opens each connection at the next of these URLs, and uses the first URL again after the last. */
-export function startReconnectingTestLiveOrderClient(urls: string[], key: string): ReconnectingTestLiveOrderClient {
+export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
   const orderEvents: ReceivedTestServerSentEvent[] = [];
   let lastEventId: string | undefined;
   let stream: ServerSentEventReader | undefined;

@@ -5,17 +5,17 @@ import { startTestLoadBalancer, type TestLoadBalancer, type TestLoadBalancerTarg
 import {
   getServiceUrlVariableName,
   type PragmaProcessUnderTest,
+  type ProcessName,
   preparePragmaProcessUnderTest,
-  type ServiceOrGatewayName,
   serviceAndGatewayNames,
 } from "./pragma-process.ts";
 import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
 /** An installation with two instances of each role. Each role has a load balancer, which uses only ready instances. */
 export interface ReplicatedPragmaUnderTest extends PragmaUnderTestAccess {
-  instances: Map<ServiceOrGatewayName, PragmaProcessUnderTest[]>;
+  instances: Map<ProcessName, PragmaProcessUnderTest[]>;
   /** Restarts an instance. Resolves when the load balancer uses it again, so that another instance can be stopped. */
-  restart(role: ServiceOrGatewayName, instance: number, variables?: Record<string, string>): Promise<void>;
+  restart(role: ProcessName, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,11 +28,11 @@ export async function startReplicatedPragmaUnderTest(
 ): Promise<ReplicatedPragmaUnderTest> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
-  const balancers = new Map<ServiceOrGatewayName, { balancer: TestLoadBalancer; targets: TestLoadBalancerTarget[] }>();
-  const instances = new Map<ServiceOrGatewayName, PragmaProcessUnderTest[]>();
+  const balancers = new Map<ProcessName, { balancer: TestLoadBalancer; targets: TestLoadBalancerTarget[] }>();
+  const instances = new Map<ProcessName, PragmaProcessUnderTest[]>();
   const urls: Record<string, string> = {};
 
-  async function deploy(role: ServiceOrGatewayName): Promise<number> {
+  async function deploy(role: ProcessName): Promise<number> {
     const replicas = await Promise.all(
       Array.from({ length: instancesPerRole }, async () => {
         const port = await findFreePort();

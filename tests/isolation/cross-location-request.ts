@@ -34,7 +34,7 @@ const mostlyLocationArbitrary = fc.oneof(
 );
 
 /** Generates requests to operations that require an API key, with ids, filters, page tokens and ETags of the victim. */
-export const crossLocationTestRequestArbitrary: fc.Arbitrary<CrossLocationTestRequest> = fc.record({
+export const crossLocationRequest: fc.Arbitrary<CrossLocationTestRequest> = fc.record({
   operation: fc.constantFrom(...apiOperations.filter(({ scope }) => scope !== undefined)),
   requestIndex: fc.nat(100),
   path: fc.option(resourceKindArbitrary, { freq: 3 }),

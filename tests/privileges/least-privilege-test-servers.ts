@@ -15,7 +15,7 @@ import {
   startRedisServer,
 } from "../../deploy/local/servers.js";
 import { getTestCommandProgram } from "../harness/command-program.ts";
-import type { ServiceOrGatewayName } from "../harness/pragma-process.ts";
+import type { ProcessName } from "../harness/pragma-process.ts";
 
 /** Servers on which the gateway and each service have a separate user, which has only the privileges that it needs. */
 export interface LeastPrivilegeTestServers {
@@ -24,13 +24,13 @@ export interface LeastPrivilegeTestServers {
   /** The environment variables that are the same in every process. */
   variables: Record<string, string>;
   /** Returns the additional environment variables of one process, the server URLs with credentials of the process. */
-  variablesOf(part: ServiceOrGatewayName): Record<string, string>;
+  variablesOf(part: ProcessName): Record<string, string>;
   /** Runs the `migrate` command. Rejects with the output of the command if the command fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-const partsWithRedis: ServiceOrGatewayName[] = ["gateway", "jobs"];
+const partsWithRedis: ProcessName[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
 export async function startLeastPrivilegeTestServers(): Promise<LeastPrivilegeTestServers> {

@@ -7,7 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { expect } from "vitest";
 import { createTestLiveOrderInput } from "../contract/order-and-till-inputs.ts";
-import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "../harness/expected-report.ts";
+import { computeExpectedDocuments, roundTripThroughJson } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** The results of all requests that the clients have sent. */
@@ -130,7 +130,7 @@ export async function startTestTrafficClients(
       await Promise.all(running);
     },
     async expectNothingLost() {
-      const expected = tills.map((till) => computeExpectedTestReportAndOrders("V2", till, testLocation.locationId));
+      const expected = tills.map((till) => computeExpectedDocuments("V2", till, testLocation.locationId));
       await testLocation.waitForReports(tills.length);
       for (const report of expected) {
         expect(await testLocation.getJson(`/v2/reports/${report?.id}`)).toEqual(roundTripThroughJson(report?.reportV2));

@@ -4,7 +4,7 @@ import { canInstallDebianPackages, installDebianPackagesWithApt } from "../debia
 import { findFreePort } from "../free-port.ts";
 import { ensureEnterableFolder, findUnprivilegedUser } from "../postgres-cluster.ts";
 import { launchLocalServer, type RunningServer } from "../run-server.ts";
-import { isInfrastructureServerResponding } from "../servers.ts";
+import { isServerResponding } from "../servers.ts";
 import { printLine } from "../terminal.mjs";
 
 /** Folders with the program, of which Debian's is not in the PATH of all users. */
@@ -73,7 +73,7 @@ export async function startPgBouncer({
     name: "PgBouncer",
     logFile: join(folder, "server.log"),
     port,
-    isReady: () => isInfrastructureServerResponding("postgres", toPooledUrl(serverUrls[0] ?? "")),
+    isReady: () => isServerResponding("postgres", toPooledUrl(serverUrls[0] ?? "")),
     log: printLine,
     // SIGTERM ends it at once, and SIGINT would wait for the clients.
     command: findPgBouncer() ?? "pgbouncer",

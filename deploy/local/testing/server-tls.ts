@@ -25,17 +25,13 @@ function writeCertificate(
 }
 
 /** Writes the certificate to the folder. Returns NATS configuration that requires TLS and client certificates. */
-export function writeNatsCertificateReturningTlsConfig(folder: string, certificate: TestServerCertificate): string {
+export function writeNatsCertificate(folder: string, certificate: TestServerCertificate): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
 /** Writes the certificate to the folder. Returns Redis configuration that accepts only TLS connections on this port. */
-export function writeRedisCertificateReturningTlsConfig(
-  folder: string,
-  certificate: TestServerCertificate,
-  port: number,
-): string {
+export function writeRedisCertificate(folder: string, certificate: TestServerCertificate, port: number): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
@@ -47,7 +43,7 @@ export function writeRedisCertificateReturningTlsConfig(
 const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R postgres /own && exec "$@"';
 
 /** Returns an `adjustLaunch` for `startPostgresServer` that enables TLS. */
-export function createPostgresServerTlsLaunchAdjuster(
+export function createTlsAdjuster(
   folder: string,
   certificate: TestServerCertificate,
 ): (launch: ServerLaunchSpec) => ServerLaunchSpec {

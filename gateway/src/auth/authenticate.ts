@@ -73,7 +73,7 @@ export function createApiKeyAuthenticator(
 }
 
 /** Returns middleware that authenticates requests by their API key. */
-export function createAuthenticationMiddleware(authenticate: ApiKeyAuthenticator): GatewayMiddleware {
+export function createAuthentication(authenticate: ApiKeyAuthenticator): GatewayMiddleware {
   return async (context, next) => {
     const request = context.get("request");
     request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);

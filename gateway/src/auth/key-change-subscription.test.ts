@@ -4,17 +4,14 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import type { EventBusConnection } from "@pragma/runtime/messaging/nats-connection";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: IsolatedTestEnvironment;
-let server: DedicatedTestInfrastructureServer;
+let server: OwnTestServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
 const accounts = new FakeApiKeyLookupService();
@@ -22,7 +19,7 @@ let gateways: TestGateway[];
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  server = await startDedicatedTestInfrastructureServer("nats");
+  server = await startOwnTestServer("nats");
   bus = createEventBus(
     { NATS_URL: server.url, NAMESPACE: environment.namespace, EVENT_STREAM_REPLICAS: 1 },
     { name: "test", log: createLogger({ name: "test", level: "silent" }) },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type InProcessAndRemoteGateways,
+  type GatewaysInBothModes,
   testApiKey as key,
-  startInProcessAndRemoteGateways,
+  startGatewaysInBothModes,
 } from "../testing/in-process-and-remote-gateways.ts";
 import {
   formatRequestHead,
@@ -10,13 +10,13 @@ import {
   readRawSocketResponse,
   writeChunkRepeatedly,
 } from "../testing/raw-client.ts";
-import { createPathControlledTestService } from "../testing/test-service.ts";
+import { createControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
-let gateways: InProcessAndRemoteGateways;
+let gateways: GatewaysInBothModes;
 
 beforeAll(async () => {
-  gateways = await startInProcessAndRemoteGateways(createPathControlledTestService(observations), {
+  gateways = await startGatewaysInBothModes(createControlledTestService(observations), {
     UPSTREAM_TIMEOUT_SECONDS: "1",
   });
 });

@@ -5,19 +5,19 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type InProcessAndRemoteGateways,
+  type GatewaysInBothModes,
   testApiKey as key,
-  startInProcessAndRemoteGateways,
+  startGatewaysInBothModes,
 } from "../testing/in-process-and-remote-gateways.ts";
 import { formatRequestHead, openRawTcpConnection, readRawSocketResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
-import { createPathControlledTestService } from "../testing/test-service.ts";
+import { createControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
-let gateways: InProcessAndRemoteGateways;
+let gateways: GatewaysInBothModes;
 
 beforeAll(async () => {
-  gateways = await startInProcessAndRemoteGateways(createPathControlledTestService(observations), {
+  gateways = await startGatewaysInBothModes(createControlledTestService(observations), {
     UPSTREAM_TIMEOUT_SECONDS: "1",
     CONNECTION_IDLE_TIMEOUT_SECONDS: "3",
   });

@@ -1,10 +1,7 @@
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -140,9 +137,9 @@ describe("the rate limit of a key", () => {
 });
 
 describe("while Redis", () => {
-  let redis: DedicatedTestInfrastructureServer;
+  let redis: OwnTestServer;
   beforeAll(async () => {
-    redis = await startDedicatedTestInfrastructureServer("redis");
+    redis = await startOwnTestServer("redis");
   });
   afterAll(() => redis.stop());
 

@@ -210,7 +210,7 @@ export async function takeRateLimitToken(
 }
 
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
-export function createApiKeyRateLimitMiddleware(limiter: RequestRateLimiter): GatewayMiddleware {
+export function createKeyRateLimit(limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
     if (!key) throw new Error("The request is not authenticated.");

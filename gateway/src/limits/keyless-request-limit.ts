@@ -13,7 +13,7 @@ function requiresKey(path: string): boolean {
 }
 
 /** Returns middleware that limits unauthenticated requests by client address. Other requests are limited by API key. */
-export function createKeylessRequestLimitMiddleware(rate: TokenBucketRate): GatewayMiddleware {
+export function createKeylessRequestLimit(rate: TokenBucketRate): GatewayMiddleware {
   const buckets = new ClientAddressTokenBuckets(rate);
   const errorDetails = {
     detail: `Requests without an API key are limited to ${rate.perSecond} per second per IP address, with bursts of up to ${rate.burst}.`,

@@ -1,17 +1,14 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import { type OwnTestServer, startOwnTestServer } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKeyRateLimiter } from "./key-rate-limit.ts";
 import { createRateLimitLeaseStore } from "./token-lease-store.ts";
 
-let redis: DedicatedTestInfrastructureServer;
+let redis: OwnTestServer;
 beforeAll(async () => {
-  redis = await startDedicatedTestInfrastructureServer("redis");
+  redis = await startOwnTestServer("redis");
 });
 afterAll(() => redis?.stop());
 

@@ -12,10 +12,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { maxSubrequestResponseBytes } from "../forwarding/subrequests.ts";
-import {
-  type InProcessAndRemoteGateways,
-  startInProcessAndRemoteGateways,
-} from "../testing/in-process-and-remote-gateways.ts";
+import { type GatewaysInBothModes, startGatewaysInBothModes } from "../testing/in-process-and-remote-gateways.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
 import { mcpLimits } from "./mcp-route.ts";
 
@@ -25,7 +22,7 @@ interface ReceivedRequest {
   authorization: string | null;
 }
 
-let gateways: InProcessAndRemoteGateways;
+let gateways: GatewaysInBothModes;
 let gateway: TestGateway;
 let key: string;
 /** The requests that the reporting service received. */
@@ -34,7 +31,7 @@ let received: ReceivedRequest[] = [];
 let respond: (url: URL, signal: AbortSignal) => Response | Promise<Response>;
 
 beforeAll(async () => {
-  gateways = await startInProcessAndRemoteGateways(
+  gateways = await startGatewaysInBothModes(
     async (request, bindings) => {
       const url = new URL(request.url);
       received.push({ url, identity: bindings?.requestIdentity, authorization: request.headers.get("authorization") });

@@ -5,7 +5,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatRequestHead, openRawTcpConnection, readRawSocketResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { createPathControlledTestService } from "../testing/test-service.ts";
+import { createControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
 let environment: IsolatedTestEnvironment;
@@ -26,9 +26,9 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
   gateway = await startTestGateway(environment, {
     inProcessServices: {
-      reporting: createPathControlledTestService(observations),
+      reporting: createControlledTestService(observations),
       catalog: respondSlowly,
-      "order-live": createPathControlledTestService(observations),
+      "order-live": createControlledTestService(observations),
     },
     variables: {
       CONNECTION_IDLE_TIMEOUT_SECONDS: "1",

@@ -175,7 +175,7 @@ interface GatewayRequestOptions {
 }
 
 /** Returns middleware that creates the `GatewayRequestState` of each request and calls `onFinished` after the response. */
-export function createGatewayRequestMiddleware({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
+export function createGatewayRequest({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
   return async (context, next) => {
     const request = new GatewayRequestState(context.env, proxies);
     context.set("request", request);

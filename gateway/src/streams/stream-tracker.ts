@@ -86,7 +86,7 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
 }
 
 /** Returns middleware that marks a request as a stream and tracks it. */
-export function createStreamTrackingMiddleware(streams: KeyCheckedStreamTracker): GatewayMiddleware {
+export function createStreamTracking(streams: KeyCheckedStreamTracker): GatewayMiddleware {
   return (context, next) => {
     const request = context.get("request");
     request.isStream = true;

@@ -6,10 +6,10 @@ import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-envi
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** How a gateway reaches a test's service: by a direct call in its own process, or over HTTP. */
-export type InProcessOrRemoteMode = "in-process" | "remote";
+export type GatewayMode = "in-process" | "remote";
 
 /** Two gateways with the same test service, one in process and one remote. Both must respond in the same way. */
-export interface InProcessAndRemoteGateways extends Record<InProcessOrRemoteMode, TestGateway> {
+export interface GatewaysInBothModes extends Record<GatewayMode, TestGateway> {
   accounts: FakeApiKeyLookupService;
   stop(): Promise<void>;
 }
@@ -17,10 +17,10 @@ export interface InProcessAndRemoteGateways extends Record<InProcessOrRemoteMode
 /** An API key that both gateways accept. Its rate limit is so high that no test reaches it. */
 export const testApiKey = generateApiKey().key;
 
-export async function startInProcessAndRemoteGateways(
+export async function startGatewaysInBothModes(
   serviceFetch: ServiceAppFetch,
   variables: Record<string, string> = {},
-): Promise<InProcessAndRemoteGateways> {
+): Promise<GatewaysInBothModes> {
   const environment = await createIsolatedTestEnvironment();
   const accounts = new FakeApiKeyLookupService();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);

@@ -9,14 +9,14 @@ import type { ServiceAppFetch, ServiceHonoBindings } from "@pragma/runtime/http/
 import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 
 /** Counters that the test service updates and that tests read. */
-export interface PathControlledTestServiceCounters {
+export interface TestServiceCounters {
   abortedRequests: number;
   /** The number of chunks that were read from the endless response. */
   pulledChunks: number;
 }
 
 /** Returns a service for tests. The last segment of the request's path selects how it responds. */
-export function createPathControlledTestService(observations: PathControlledTestServiceCounters): ServiceAppFetch {
+export function createControlledTestService(observations: TestServiceCounters): ServiceAppFetch {
   const behaviors: Record<string, (request: Request, bindings?: ServiceHonoBindings) => Promise<Response> | Response> =
     {
       json: ({ method }) =>

@@ -1,7 +1,7 @@
 import { defaultDocsUrl } from "@pragma/contracts/published-urls";
 import { z } from "zod";
 import type { EnvironmentVariables } from "./environment-variables.ts";
-import { databaseAndBrokerTlsConfigSchema } from "./server-tls.ts";
+import { serverTlsConfigSchema } from "./server-tls.ts";
 
 /** The error for an invalid configuration. Its message lists all issues for the operator who starts the process. */
 export class ConfigError extends Error {
@@ -158,7 +158,7 @@ export const commonServiceConfigSchema = z.object({
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
   /** The maximum total size, in bytes, of the large responses in memory to API keys of the same location. */
   UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
-  ...databaseAndBrokerTlsConfigSchema.shape,
+  ...serverTlsConfigSchema.shape,
 });
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;

@@ -19,11 +19,11 @@ const pemFile = z
  * system's, and this process's client certificate and key for servers that request a client certificate. TLS is turned
  * on in the URL of each server (`sslmode=verify-full`, `tls://`, `rediss://`).
  */
-export const databaseAndBrokerTlsConfigSchema = z.object({
+export const serverTlsConfigSchema = z.object({
   TLS_CA_FILE: pemFile,
   TLS_CERT_FILE: pemFile,
   TLS_KEY_FILE: pemFile,
 });
 
 /** The TLS configuration. All files are optional. */
-export type DatabaseAndBrokerTlsConfig = Partial<z.output<typeof databaseAndBrokerTlsConfigSchema>>;
+export type ServerTlsConfig = Partial<z.output<typeof serverTlsConfigSchema>>;

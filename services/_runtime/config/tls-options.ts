@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import type { DatabaseAndBrokerTlsConfig } from "./server-tls.ts";
+import type { ServerTlsConfig } from "./server-tls.ts";
 
 /** Returns the contents of the PEM files as options for `node:tls`. */
-export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: DatabaseAndBrokerTlsConfig) {
+export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTlsConfig) {
   return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }
 
@@ -15,7 +15,7 @@ export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: Datab
  *
  * @throws `Error` for `allow` and `prefer`, which can fall back to an unencrypted connection, and for unknown modes.
  */
-export function buildPostgresTlsOptions(url: string, tls: DatabaseAndBrokerTlsConfig): ConnectionOptions | false {
+export function buildPostgresTlsOptions(url: string, tls: ServerTlsConfig): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const mode = searchParams.get("sslmode") ?? "disable";

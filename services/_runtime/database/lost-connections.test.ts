@@ -9,7 +9,7 @@ import { eventually } from "../testing/eventually.ts";
 import { type InterruptingProxy, startInterruptingProxy } from "../testing/interrupting-proxy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createLeaderElection } from "./leader-election.ts";
-import { migrateOrAwaitDatabaseSchema } from "./migrate.ts";
+import { migrateSchema } from "./migrate.ts";
 import { createDatabasePool, type Database, type SqlClient } from "./postgres.ts";
 
 /** The number of resets under load; undefined for the default, which depends on the size of the pool. */
@@ -314,7 +314,7 @@ it.each([
 
 it("applies each migration once, although connections are reset", { timeout: 60_000 }, async () => {
   const log = createLogger({ name: "test", level: "silent" });
-  const migrated = migrateOrAwaitDatabaseSchema(db, { module: import.meta.url, canMigrate: true, log });
+  const migrated = migrateSchema(db, { module: import.meta.url, canMigrate: true, log });
   for (const [marker, maxBytes] of [
     ["pg_try_advisory_lock", 0],
     ["insert into migrations", "request"],

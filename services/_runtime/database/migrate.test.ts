@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { migrateOrAwaitDatabaseSchema } from "./migrate.ts";
+import { migrateSchema } from "./migrate.ts";
 import { createDatabasePool, type Database } from "./postgres.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
@@ -16,7 +16,7 @@ let db: Database;
 
 const writeMigration = (name: string, statements: string) => writeFile(join(folder, "migrations", name), statements);
 const migrate = () =>
-  migrateOrAwaitDatabaseSchema(db, {
+  migrateSchema(db, {
     module: pathToFileURL(join(folder, "service.js")).href,
     canMigrate: true,
     log,

@@ -7,7 +7,7 @@ import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
 import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
-import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
+import { migrateOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
 import { requireUsableDatabase, toUnusableDatabaseError } from "./usable-database.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
@@ -28,7 +28,7 @@ const logIntervalMs = 5_000;
  * @throws `UnusableServerError` when the database cannot be used before an operator helps, or `Error` when an applied
  * migration was edited or a migration fails.
  */
-export async function migrateOrAwaitDatabaseSchema(
+export async function migrateSchema(
   database: Database,
   { module, canMigrate, log }: { module: string; canMigrate: boolean; log: Logger },
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
       const pending = await findPendingMigrations(database, known, log);
       for (const [index, { name, statements, checksum }] of pending.entries()) {
         if (runsOutsideTransaction(statements)) {
-          await runMigrationOutsideTransaction(connection, statements, log);
+          await migrateOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;
         } else
           await sql.begin(async (tx) => {

@@ -5,7 +5,7 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { acquireTransactionAdvisoryLock, createDatabasePool, type Database, runAfterCommit } from "./postgres.ts";
+import { createDatabasePool, type Database, lockInTransaction, runAfterCommit } from "./postgres.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
@@ -89,11 +89,11 @@ describe("a named lock", () => {
     const acquireLockIn = async (schema: string) => {
       await database.transaction(async (tx) => {
         await tx`set local lock_timeout = 100`;
-        await acquireTransactionAdvisoryLock(tx, { ...database, schema }, "admit things");
+        await lockInTransaction(tx, { ...database, schema }, "admit things");
       });
     };
     await database.transaction(async (tx) => {
-      await acquireTransactionAdvisoryLock(tx, database, "admit things");
+      await lockInTransaction(tx, database, "admit things");
       await acquireLockIn(`other_${database.schema}`);
       await expect(acquireLockIn(database.schema)).rejects.toThrow("lock timeout");
     });

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
-import type { DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
+import type { ServerTlsConfig } from "../config/server-tls.ts";
 import { buildPostgresTlsOptions } from "../config/tls-options.ts";
 import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -59,7 +59,7 @@ const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
 export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
   Partial<Pick<CommonServiceConfig, "DATABASE_TRANSACTION_URL">> &
-  DatabaseAndBrokerTlsConfig;
+  ServerTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
@@ -254,10 +254,6 @@ export function computeAdvisoryLockKey(schema: string, name: string): string {
 }
 
 /** Acquires the advisory lock with this name in a service's schema. The lock is released when the transaction ends. */
-export async function acquireTransactionAdvisoryLock(
-  tx: SqlTransaction,
-  { schema }: Database,
-  name: string,
-): Promise<void> {
+export async function lockInTransaction(tx: SqlTransaction, { schema }: Database, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${computeAdvisoryLockKey(schema, name)}::bigint)`;
 }

@@ -1,11 +1,11 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
-import { databaseAndBrokerTlsConfigSchema } from "../config/server-tls.ts";
+import { serverTlsConfigSchema } from "../config/server-tls.ts";
 import { toTlsOptions } from "../config/tls-options.ts";
 import { isTlsFailure, isVersionAtLeast, tlsAdvice, UnusableServerError } from "../process/unusable-server-error.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
-export const redisConfigSchema = databaseAndBrokerTlsConfigSchema.extend({
+export const redisConfigSchema = serverTlsConfigSchema.extend({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
 });
 

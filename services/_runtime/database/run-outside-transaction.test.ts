@@ -8,7 +8,7 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/
 import { createLogger, type Logger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { migrateOrAwaitDatabaseSchema } from "./migrate.ts";
+import { migrateSchema } from "./migrate.ts";
 import { createDatabasePool, type Database } from "./postgres.ts";
 import { parseRepeatableStatements, runsOutsideTransaction } from "./run-outside-transaction.ts";
 
@@ -35,7 +35,7 @@ async function addMigration(statements: string): Promise<void> {
 }
 
 const migrate = (db: Database, log: Logger = silentLog) =>
-  migrateOrAwaitDatabaseSchema(db, {
+  migrateSchema(db, {
     module: pathToFileURL(join(folder, "service.js")).href,
     canMigrate: true,
     log,

@@ -51,11 +51,7 @@ export function parseRepeatableStatements(migration: string): RepeatableStatemen
  *   of an interrupted run is dropped first.
  * - An update or delete is repeated until it changes no row.
  */
-export async function runMigrationOutsideTransaction(
-  connection: SqlClient,
-  migration: string,
-  log: Logger,
-): Promise<void> {
+export async function migrateOutsideTransaction(connection: SqlClient, migration: string, log: Logger): Promise<void> {
   for (const statement of parseRepeatableStatements(migration)) {
     if (statement.kind === "create index") {
       await createIndexConcurrently(statement);

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { expect, it } from "vitest";
 import { createLogger } from "../observability/logger.ts";
-import { logAndCreateErrorResponse } from "./error-response.ts";
+import { createLoggedErrorResponse } from "./error-response.ts";
 
 it("logs a server error with its cause, but not a request that a limit refused", () => {
   const lines: string[] = [];
@@ -12,7 +12,7 @@ it("logs a server error with its cause, but not a request that a limit refused",
   });
   const respond = (error: unknown) => {
     const logFields: Record<string, unknown> = {};
-    const { status } = logAndCreateErrorResponse(error, { requestId: "1", log, docsUrl: "http://d", logFields });
+    const { status } = createLoggedErrorResponse(error, { requestId: "1", log, docsUrl: "http://d", logFields });
     return [status, logFields.code];
   };
   for (let request = 0; request < 100; request++)

@@ -8,7 +8,7 @@ interface ErrorResponseOptions {
   log: Logger;
   /** The URL of the installation's documentation, where the `type` of the problem leads. */
   docsUrl: string;
-  /** The fields of the request's log line. `logAndCreateErrorResponse` adds the error code and the number of issues. */
+  /** The fields of the request's log line. `createLoggedErrorResponse` adds the error code and the number of issues. */
   logFields?: Record<string, unknown>;
 }
 
@@ -17,7 +17,7 @@ interface ErrorResponseOptions {
  * request that a limit refused, such as that of the memory for bodies, is not such an error: like a request above a rate
  * limit, it only appears in the line of the request.
  */
-export function logAndCreateErrorResponse(
+export function createLoggedErrorResponse(
   error: unknown,
   { requestId, log, docsUrl, logFields = {} }: ErrorResponseOptions,
 ): RouteHandlerResponse {

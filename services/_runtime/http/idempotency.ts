@@ -17,7 +17,7 @@ import type { RouteHandlerResponse } from "./route-response.ts";
  *
  * A response body is not stored if it is not text, is too large or exceeds the daily quota of bytes. A repeated request
  * then gets status 204, with the headers of the response except content-type. It also gets status 204 after an erasure of
- * the personal data in the stored response (`deleteStoredResponsesWithOrders`).
+ * the personal data in the stored response (`deleteResponsesWithOrders`).
  *
  * Each row of `idempotent_requests` has one of two states:
  * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
@@ -208,7 +208,7 @@ export function createIdempotencyHandler(
  * Deletes the stored responses that contain personal data of these orders. Their keys stay used, so that a repeated
  * request does not take effect again. Requests in progress must not be able to return these orders.
  */
-export async function deleteStoredResponsesWithOrders(
+export async function deleteResponsesWithOrders(
   tx: SqlTransaction,
   { locationId, orderIds }: LocationOrderIds,
 ): Promise<void> {

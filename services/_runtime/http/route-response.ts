@@ -46,13 +46,12 @@ export function createConditionalJsonResponse(
   headers: ResponseHeaders = {},
 ): RouteHandlerResponse {
   return (
-    notModifiedResponseIfUnchanged(tag) ??
-    createSerializedJsonResponse(200, body, { ...headers, ...entityTagHeaders(tag) })
+    createNotModifiedResponse(tag) ?? createSerializedJsonResponse(200, body, { ...headers, ...entityTagHeaders(tag) })
   );
 }
 
 /** Returns the same as `createConditionalJsonResponse`, with an entity tag that is computed from the body. */
-export function createJsonResponseWithContentEtag(
+export function createTaggedJsonResponse(
   body: string,
   { ifNoneMatch }: Pick<EntityTagCondition, "ifNoneMatch">,
 ): RouteHandlerResponse {
@@ -60,7 +59,7 @@ export function createJsonResponseWithContentEtag(
 }
 
 /** Returns a 304 response if If-None-Match contains the entity tag or `*`, otherwise undefined. */
-export function notModifiedResponseIfUnchanged(tag: EntityTagCondition): RouteHandlerResponse | undefined {
+export function createNotModifiedResponse(tag: EntityTagCondition): RouteHandlerResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
   return { status: 304, body: null, headers: entityTagHeaders(tag) };

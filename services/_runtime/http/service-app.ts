@@ -16,7 +16,7 @@ import {
   type RouteScope,
   type ServiceRouteDefinition,
 } from "./define-route.ts";
-import { logAndCreateErrorResponse } from "./error-response.ts";
+import { createLoggedErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
 import {
   buildQueryHandlingHeaders,
@@ -130,7 +130,7 @@ async function serveRequest<Services>(
       }
       response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context, query, handling });
     } catch (error) {
-      response = logAndCreateErrorResponse(error, { requestId, log, docsUrl, logFields });
+      response = createLoggedErrorResponse(error, { requestId, log, docsUrl, logFields });
     }
     const { status } = response;
     const seconds = (performance.now() - started) / 1000;

@@ -8,12 +8,7 @@ import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import type { EventBus } from "./event-bus.ts";
 import { buildConsumerConfig, buildNatsConsumerName } from "./event-consumer.ts";
-import {
-  type EventStreamKind,
-  eventStreamKinds,
-  getEventStreamKind,
-  isStreamOrConsumerNotFound,
-} from "./event-streams.ts";
+import { type EventStreamKind, eventStreamKinds, getEventStreamKind, isMissingInJetStream } from "./event-streams.ts";
 import {
   buildRollbackNoticeSubject,
   listRollbackNotices,
@@ -96,7 +91,7 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
         consumers.push({ type, info });
       } catch (error) {
         // It does not exist yet, or was deleted with its stream. Then it is created and reads everything.
-        if (!isStreamOrConsumerNotFound(error)) throw error;
+        if (!isMissingInJetStream(error)) throw error;
       }
     return consumers;
   }
@@ -122,7 +117,7 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
     for (const kind of kinds)
       await checkStream(manager, kind).catch((error) => {
         // A stream is created when a service publishes to it or consumes it.
-        if (!isStreamOrConsumerNotFound(error)) throw error;
+        if (!isMissingInJetStream(error)) throw error;
       });
   }
 

@@ -6,7 +6,7 @@ import {
   buildSubjectPrefixes,
   type EventStreamKind,
   eventRetentionMs,
-  isStreamOrConsumerNotFound,
+  isMissingInJetStream,
 } from "./event-streams.ts";
 import type { EventBusConnection } from "./nats-connection.ts";
 
@@ -47,7 +47,7 @@ export function createEventStreamEnsurer(
       // A limit below the current size would delete events, so it is not applied until enough events have expired.
       await manager.streams.update(name, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
     } catch (error) {
-      if (!isStreamOrConsumerNotFound(error)) throw error;
+      if (!isMissingInJetStream(error)) throw error;
       const fixedConfig = { name, storage: StorageType.File, retention: RetentionPolicy.Limits };
       try {
         await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit });

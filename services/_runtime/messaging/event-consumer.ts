@@ -18,14 +18,14 @@ import { createConsumerProgress, type HeldMessage } from "./consumer-progress.ts
 import type { EventBus } from "./event-bus.ts";
 import {
   createEventMessageHandler,
-  type EventMessageHandlerDependencies,
+  type HandlerDependencies,
   parseEventDataRevision,
   runIgnoringMessageAckErrors,
 } from "./event-message-handler.ts";
-import { getEventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
+import { getEventStreamKind, isMissingInJetStream } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
-interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies<Services> {
+interface EventConsumerOptions<Services> extends HandlerDependencies<Services> {
   bus: EventBus;
 }
 
@@ -248,7 +248,7 @@ async function getOrCreateConsumer<Services>(
   try {
     await manager.consumers.update(stream, durable, updatableConfig);
   } catch (error) {
-    if (!isStreamOrConsumerNotFound(error)) throw error;
+    if (!isMissingInJetStream(error)) throw error;
     await manager.consumers.add(stream, buildConsumerConfig(service, subscription.type, bus));
   }
   return client.consumers.get(stream, durable);

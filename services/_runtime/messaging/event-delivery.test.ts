@@ -4,10 +4,7 @@ import { connect } from "@nats-io/transport-node";
 import type { BusEventData } from "@pragma/contracts/events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
-import {
-  type DedicatedTestInfrastructureServers,
-  startDedicatedTestInfrastructureServers,
-} from "../testing/dedicated-infrastructure-servers.ts";
+import { type OwnTestServers, startOwnTestServers } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
@@ -21,12 +18,12 @@ let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
 const listenerService = defineTestLocationEventService((data) => beforeEffect(data));
 
-let servers: DedicatedTestInfrastructureServers;
+let servers: OwnTestServers;
 let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestInfrastructureServers();
+  servers = await startOwnTestServers();
   environment = await createIsolatedTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
 });

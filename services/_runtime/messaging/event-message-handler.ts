@@ -27,7 +27,7 @@ import {
   runInEventContext,
 } from "./handle-event.ts";
 
-export interface EventMessageHandlerDependencies<Services> extends EventHandlerDependencies<Services> {
+export interface HandlerDependencies<Services> extends EventHandlerDependencies<Services> {
   log: Logger;
   metrics: PrometheusMetrics;
   /** Returns the names of the servers that do not respond. After a timeout, an event counts as failed only if there are none. */
@@ -66,7 +66,7 @@ const processWideLock = createReadWriteLock();
  * Creates a handler of messages. It acknowledges each message after the event is handled or stored as a dead letter.
  * Otherwise, it returns the message to JetStream for a retry.
  */
-export function createEventMessageHandler<Services>(options: EventMessageHandlerDependencies<Services>) {
+export function createEventMessageHandler<Services>(options: HandlerDependencies<Services>) {
   const { service, subscription, database, log, metrics, handlerTimeoutMs, findUnavailableDependencies } = options;
   const { sql } = database;
   const stopping = new AbortController();

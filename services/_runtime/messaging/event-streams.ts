@@ -34,7 +34,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export const eventRetentionMs = 14 * dayMs;
 
 /** Returns whether an error is JetStream's response that a stream or consumer does not exist. */
-export function isStreamOrConsumerNotFound(error: unknown): boolean {
+export function isMissingInJetStream(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError &&
     (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)

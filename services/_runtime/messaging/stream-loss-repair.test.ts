@@ -3,12 +3,9 @@ import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jet
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
-import { acquireTransactionAdvisoryLock, type SqlTransaction } from "../database/postgres.ts";
+import { lockInTransaction, type SqlTransaction } from "../database/postgres.ts";
 import { TransientError } from "../retries/transient-error.ts";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "../testing/dedicated-infrastructure-servers.ts";
+import { type OwnTestServer, startOwnTestServer } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { copyStreamFiles } from "../testing/stream-files.ts";
@@ -17,7 +14,7 @@ import { startTestService, type TestService } from "../testing/test-service.ts";
 import { buildEventStreamNames } from "./event-streams.ts";
 import { removeExpiredSentEventsTask } from "./sent-events.ts";
 
-let nats: DedicatedTestInfrastructureServer;
+let nats: OwnTestServer;
 let environment: IsolatedTestEnvironment;
 let service: TestService;
 let connection: NatsConnection;
@@ -27,7 +24,7 @@ let stream: string;
 let beforeEffect: (locationId: string) => void | Promise<void>;
 
 beforeAll(async () => {
-  nats = await startDedicatedTestInfrastructureServer("nats");
+  nats = await startOwnTestServer("nats");
 });
 afterAll(() => nats?.stop());
 
@@ -235,7 +232,7 @@ describe("a loss that cannot be repaired", () => {
   async function takeLeadership(tx: SqlTransaction, role: string): Promise<void> {
     const { schema, sql } = service.db;
     const [session] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    const locked = acquireTransactionAdvisoryLock(tx, service.db, role);
+    const locked = lockInTransaction(tx, service.db, role);
     await eventually("the lock to be requested", async () => {
       const waiting = await sql`select 1 from pg_locks where pid = ${session?.pid ?? 0} and not granted`;
       return waiting.length === 1;

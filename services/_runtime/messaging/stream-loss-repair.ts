@@ -2,7 +2,7 @@ import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import type { SqlClient } from "../database/postgres.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { EventBus } from "./event-bus.ts";
-import { type EventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
+import { type EventStreamKind, isMissingInJetStream } from "./event-streams.ts";
 import { findFirstSentSequence, findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
 import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-rollback-notice.ts";
 
@@ -39,7 +39,7 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
     try {
       return await manager.streams.info(bus.streams[stream]);
     } catch (error) {
-      if (!isStreamOrConsumerNotFound(error)) throw error;
+      if (!isMissingInJetStream(error)) throw error;
       await bus.ensureStream(stream);
       return manager.streams.info(bus.streams[stream]);
     }

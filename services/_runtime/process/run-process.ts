@@ -25,7 +25,7 @@ export interface ProcessComponent extends ComponentOpsInterface {
   stop(): Promise<void>;
 }
 
-export interface ProcessEnvironmentLogAndMetrics {
+export interface ProcessContext {
   environment: EnvironmentVariables;
   log: Logger;
   metrics: PrometheusMetrics;
@@ -81,10 +81,7 @@ export const processConfigSchema = z.object({
  */
 export async function runProcessUntilSignal(
   name: string,
-  start: (
-    dependencies: ProcessEnvironmentLogAndMetrics,
-    onStarted: (component: ProcessComponent) => void,
-  ) => Promise<void>,
+  start: (dependencies: ProcessContext, onStarted: (component: ProcessComponent) => void) => Promise<void>,
 ): Promise<void> {
   const environment = process.env;
   const components: ProcessComponent[] = [];

@@ -48,7 +48,7 @@ export function getReadRestrictionLocationId(principal: Principal): string | nul
 }
 
 /** The functions that get locations from the accounts service. */
-export type LocationLookupClient = ReturnType<typeof createUncachedLocationLookupClient>;
+export type LocationLookupClient = ReturnType<typeof createUncachedLocationLookup>;
 
 const timeoutMs = 5_000;
 
@@ -57,7 +57,7 @@ const timeoutMs = 5_000;
  *
  * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
  */
-export function createUncachedLocationLookupClient(registry: ServiceRegistry, name: ServiceName) {
+export function createUncachedLocationLookup(registry: ServiceRegistry, name: ServiceName) {
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 

@@ -6,11 +6,11 @@ import type { BusRequestHandler, SendBusRequest } from "../messaging/bus-request
 import type { InstanceNotifier } from "../messaging/instance-notifier.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
-import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import type { ProcessComponent, ProcessContext } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** The resources that the runtime creates for every service. */
-export interface ServiceRuntimeResources extends ProcessEnvironmentLogAndMetrics {
+export interface ServiceRuntimeResources extends ProcessContext {
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;

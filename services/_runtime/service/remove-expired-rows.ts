@@ -25,7 +25,7 @@ export async function deleteRowsInBatches(sql: SqlClient, name: string, conditio
  * Deletes expired rows from the runtime's tables: handled events, ids of erased orders, stored responses, attempts and
  * daily usage.
  */
-export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
+export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
   name: "remove expired rows",
   intervalSeconds: 3_600,
   timeoutSeconds: 3_600,

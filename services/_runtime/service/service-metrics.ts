@@ -5,7 +5,7 @@ import type { ConsumerProgress } from "../messaging/consumer-progress.ts";
 import type { ConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
-import { eventStreamKinds, getEventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import { eventStreamKinds, getEventStreamKind, isMissingInJetStream } from "../messaging/event-streams.ts";
 import type { OutboxRelay } from "../messaging/outbox-relay.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
@@ -112,7 +112,7 @@ interface ConsumerProgressOptions {
 }
 
 /** Registers the metrics of the progress of consumers. A type that is read from two streams has two consumers. */
-export function registerConsumerProgressMetrics(
+export function registerProgressMetrics(
   metrics: PrometheusMetrics,
   { service, eventConsumers }: ConsumerProgressOptions,
 ): void {
@@ -141,7 +141,7 @@ async function readConsumerLag(
     const { num_pending, num_ack_pending } = await manager.consumers.info(stream, consumer);
     return { waiting: num_pending, unacknowledged: num_ack_pending };
   } catch (error) {
-    if (isStreamOrConsumerNotFound(error)) return undefined;
+    if (isMissingInJetStream(error)) return undefined;
     throw error;
   }
 }

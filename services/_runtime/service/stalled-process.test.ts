@@ -4,10 +4,7 @@ import { z } from "zod";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import {
-  type DedicatedTestInfrastructureServer,
-  startDedicatedTestInfrastructureServer,
-} from "../testing/dedicated-infrastructure-servers.ts";
+import { type OwnTestServer, startOwnTestServer } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startTestLocationEventProcess, type TestServiceProcess } from "../testing/location-event-process.ts";
 import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
@@ -20,9 +17,9 @@ const hangs = "() => new Promise(() => {})";
 const stallTimeouts = { EVENT_HANDLER_TIMEOUT_SECONDS: "1", STALL_TIMEOUT_SECONDS: "4" };
 
 const cleanups: (() => Promise<unknown>)[] = [];
-let postgres: DedicatedTestInfrastructureServer;
+let postgres: OwnTestServer;
 beforeAll(async () => {
-  postgres = await startDedicatedTestInfrastructureServer("postgres");
+  postgres = await startOwnTestServer("postgres");
 });
 afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();

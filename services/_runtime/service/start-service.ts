@@ -7,7 +7,7 @@ import { checkServiceConfig } from "../config/check-service-config.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
-import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
+import { migrateSchema } from "../database/migrate.ts";
 import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
 import { updateReplicaHeartbeat } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
@@ -30,14 +30,14 @@ import { removeExpiredSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
-import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import type { ProcessContext } from "../process/run-process.ts";
 import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
-import { removeExpiredInboxAndIdempotencyRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
-import { registerConsumerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
+import { removeExpiredRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
+import { registerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
 const eventLocationSchema = z.object({ locationId: z.guid() });
@@ -66,7 +66,7 @@ export async function startService(
     metrics,
     registry,
     endStalledProcess = () => {},
-  }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },
+  }: ProcessContext & { registry: ServiceRegistry },
 ) {
   const environment = selectServiceDatabase(processEnvironment, definition.name);
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
@@ -91,7 +91,7 @@ export async function startService(
   try {
     const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    await migrateOrAwaitDatabaseSchema(db, { module: definition.module, canMigrate: config.MIGRATE === "on", log });
+    await migrateSchema(db, { module: definition.module, canMigrate: config.MIGRATE === "on", log });
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
@@ -128,7 +128,7 @@ export async function startService(
         ...{ ...handling, service: name, subscription, bus, log, metrics, findUnavailableDependencies },
       }),
     );
-    registerConsumerProgressMetrics(metrics, { service: name, eventConsumers });
+    registerProgressMetrics(metrics, { service: name, eventConsumers });
     const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
       bus.answerRequests(topic, (text) => handle(services, text)),
     );
@@ -138,7 +138,7 @@ export async function startService(
     const runtimeServices = { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS };
     const tasks = [
       ...[
-        removeExpiredInboxAndIdempotencyRowsTask,
+        removeExpiredRowsTask,
         removeOldLocationWritesTask,
         ...(config.DATABASE_READ_URL === undefined
           ? []

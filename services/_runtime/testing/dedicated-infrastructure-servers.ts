@@ -2,26 +2,25 @@ import { Redis } from "ioredis";
 import { createTestServerDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
 
 /** The names of the servers that a test can start for its own use. */
-export type DedicatedTestInfrastructureServerName = keyof typeof localServerStarters;
+export type OwnTestServerName = keyof typeof localServerStarters;
 
 /** The NATS, PostgreSQL and Redis servers of one test, which the test can kill and restart. */
-export interface DedicatedTestInfrastructureServers
-  extends Record<DedicatedTestInfrastructureServerName, TestServerProcess> {
+export interface OwnTestServers extends Record<OwnTestServerName, TestServerProcess> {
   /** Kills a server. After `delayMs` milliseconds, starts the server again with the same port and data. */
-  restart(name: DedicatedTestInfrastructureServerName, delayMs?: number): Promise<void>;
-  kill(name: DedicatedTestInfrastructureServerName): Promise<void>;
-  start(name: DedicatedTestInfrastructureServerName): Promise<void>;
+  restart(name: OwnTestServerName, delayMs?: number): Promise<void>;
+  kill(name: OwnTestServerName): Promise<void>;
+  start(name: OwnTestServerName): Promise<void>;
   /** Deletes all data in Redis. */
   flushRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDedicatedTestInfrastructureServers(): Promise<DedicatedTestInfrastructureServers> {
+export async function startOwnTestServers(): Promise<OwnTestServers> {
   const folder = createTestServerDataFolder("private");
-  const launch = (name: DedicatedTestInfrastructureServerName, port?: number) =>
+  const launch = (name: OwnTestServerName, port?: number) =>
     localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
   const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
-  const servers: DedicatedTestInfrastructureServers = {
+  const servers: OwnTestServers = {
     nats,
     postgres,
     redis,
@@ -47,7 +46,7 @@ export async function startDedicatedTestInfrastructureServers(): Promise<Dedicat
 }
 
 /** A server for one test. The test can kill and suspend the server, and restart it with the same port and data. */
-export interface DedicatedTestInfrastructureServer {
+export interface OwnTestServer {
   readonly url: string;
   /** The folder with the data of the server. */
   readonly dataFolder: string;
@@ -59,9 +58,7 @@ export interface DedicatedTestInfrastructureServer {
   stop(): Promise<void>;
 }
 
-export async function startDedicatedTestInfrastructureServer(
-  name: DedicatedTestInfrastructureServerName,
-): Promise<DedicatedTestInfrastructureServer> {
+export async function startOwnTestServer(name: OwnTestServerName): Promise<OwnTestServer> {
   const dataFolder = `${createTestServerDataFolder("private")}/${name}`;
   let running: TestServerProcess = await localServerStarters[name]({ dataFolder });
   return {

@@ -2,7 +2,7 @@ import { type ConsumerInfo, jetstream, jetstreamManager } from "@nats-io/jetstre
 import { connect, nanos } from "@nats-io/transport-node";
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
-import { buildEventStreamNames, type EventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import { buildEventStreamNames, type EventStreamKind, isMissingInJetStream } from "../messaging/event-streams.ts";
 import { eventually } from "./eventually.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 import type { TestService } from "./test-service.ts";
@@ -43,7 +43,7 @@ export async function createTestEventStreamAdmin({
           if (consumer.config.durable_name) all.push(consumer);
       } catch (error) {
         // A service creates only the streams that it uses.
-        if (!isStreamOrConsumerNotFound(error)) throw error;
+        if (!isMissingInJetStream(error)) throw error;
       }
     return all;
   }
@@ -94,7 +94,7 @@ export async function createTestEventStreamAdmin({
     async delete() {
       for (const stream of streams)
         await manager.streams.delete(stream).catch((error) => {
-          if (!isStreamOrConsumerNotFound(error)) throw error;
+          if (!isMissingInJetStream(error)) throw error;
         });
     },
     close: () => connection.close(),

@@ -21,7 +21,7 @@ export interface TestPostgresReplication {
 export async function startTestPostgresReplication(): Promise<TestPostgresReplication> {
   const folder = createTestServerDataFolder("replication");
   const primary = await localServerStarters.postgres({ dataFolder: join(folder, "primary") });
-  const [cluster, programs] = await findClusterAndProgramFolders(primary.url);
+  const [cluster, programs] = await findClusterFolders(primary.url);
   const dataFolder = join(folder, "replica");
   const copy = cluster.replace("/primary/", "/replica/");
   mkdirSync(join(copy, ".."), { recursive: true, mode: 0o711 });
@@ -69,7 +69,7 @@ export async function startTestPostgresReplication(): Promise<TestPostgresReplic
 }
 
 /** Returns the folder with the data of a server, and the folder with its programs. */
-async function findClusterAndProgramFolders(url: string): Promise<[string, string]> {
+async function findClusterFolders(url: string): Promise<[string, string]> {
   const sql = postgres(url, { max: 1 });
   try {
     const [row] = await sql<[{ cluster: string; programs: string }]>`

@@ -6,7 +6,7 @@ import {
   busEventDataSchemas,
   type EventEnvelope,
 } from "@pragma/contracts/events";
-import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import { buildEventStreamNames, isMissingInJetStream } from "../messaging/event-streams.ts";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import { isRollbackNoticeSubject } from "../messaging/stream-rollback-notice.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
@@ -41,7 +41,7 @@ async function readStreamState(manager: JetStreamManager, stream: string): Promi
   try {
     return (await manager.streams.info(stream)).state;
   } catch (error) {
-    if (isStreamOrConsumerNotFound(error)) return undefined;
+    if (isMissingInJetStream(error)) return undefined;
     throw error;
   }
 }

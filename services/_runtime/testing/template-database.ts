@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
-import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
+import { migrateSchema } from "../database/migrate.ts";
 import { computeAdvisoryLockKey, createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
@@ -93,7 +93,7 @@ async function migrateServices(url: string): Promise<void> {
     const schema = buildServiceSchemaName(templateNamespace, service);
     const db = createDatabasePool({ DATABASE_URL: url, DATABASE_POOL: 2 }, { schema, log });
     const module = pathToFileURL(join(servicesFolder, service, "service.ts")).href;
-    await migrateOrAwaitDatabaseSchema(db, { module, canMigrate: true, log });
+    await migrateSchema(db, { module, canMigrate: true, log });
     await db.close();
   }
 }

@@ -7,7 +7,7 @@ import { connect } from "@nats-io/transport-node";
 import { getAllowedCallersOfService, serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
 import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
-import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import { buildEventStreamNames, isMissingInJetStream } from "../messaging/event-streams.ts";
 import { createMigratedTestDatabase, dropTestDatabase } from "./template-database.ts";
 
 /** A namespace on real servers for one test file. It has its own schemas, subjects, streams and objects. */
@@ -122,7 +122,7 @@ async function deleteStreams(url: string, namespace: string): Promise<void> {
   const manager = await jetstreamManager(connection);
   for (const stream of Object.values(buildEventStreamNames(namespace)))
     await manager.streams.delete(stream).catch((error) => {
-      if (!isStreamOrConsumerNotFound(error)) throw error;
+      if (!isMissingInJetStream(error)) throw error;
     });
   await connection.close();
 }

@@ -135,7 +135,7 @@ export async function findLocationRefByLegacyId(
 }
 
 /** Returns the id, organization and agency of the location with this legacy id in this application's backoffice. */
-export async function findLocationOrganizationAndAgency(
+export async function findOrganization(
   tx: SqlTransaction,
   { application, legacyId }: LegacyLocationId,
 ): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {

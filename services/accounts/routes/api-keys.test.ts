@@ -5,7 +5,7 @@ import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildTestLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
+import { buildLocationImport, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -16,7 +16,7 @@ import {
 
 const ApiKeyPage = paginatedSchema(ApiKey);
 
-const ownLocationBody = buildTestLegacyLocationImportBody();
+const ownLocationBody = buildLocationImport();
 
 let accounts: AccountsServiceUnderTest;
 let ownLocationId: string;
@@ -24,7 +24,7 @@ let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startAccountsServiceUnderTest();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
-  otherLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
+  otherLocationId = await importTestLocation(accounts, buildLocationImport());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
 });

@@ -7,7 +7,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  buildTestLegacyLocationImportBody,
+  buildLocationImport,
   createTestLocationAndGetId,
   fetchTestLocationDetails,
   importTestLocation,
@@ -86,7 +86,7 @@ describe("PATCH /v1/locations/{id}", () => {
   );
 
   it("publishes location.updated with the new values", async () => {
-    const id = await importTestLocation(accounts, buildTestLegacyLocationImportBody({ legacyId: 90_100 }));
+    const id = await importTestLocation(accounts, buildLocationImport({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },

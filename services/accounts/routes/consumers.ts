@@ -5,7 +5,7 @@ import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response"
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { changeApiConsumerAndPublishEvents, createApiConsumer } from "../consumers.ts";
+import { applyConsumerChange, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { buildApiConsumerListSql } from "../queries/consumers.ts";
 
@@ -65,9 +65,6 @@ export const changeApiConsumerRoute = defineAccountsRoute({
   responses: { 200: { description: "The consumer after the change", schema: ApiConsumer } },
   errors: ["consumer_not_found", "rate_limit_forbidden", "quota_exceeded"],
   async handle({ params, body, principal, services, audit }) {
-    return jsonResponse(
-      200,
-      await changeApiConsumerAndPublishEvents(services, { id: params.id, change: body, principal, audit }),
-    );
+    return jsonResponse(200, await applyConsumerChange(services, { id: params.id, change: body, principal, audit }));
   },
 });

@@ -1,10 +1,6 @@
 import { CreateLocationResponse } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  buildTestLegacyLocationImportBody,
-  fetchTestLocationDetails,
-  importTestLocation,
-} from "../testing/location-fixtures.ts";
+import { buildLocationImport, fetchTestLocationDetails, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -20,7 +16,7 @@ afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
   it("imports a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = buildTestLegacyLocationImportBody({ application: "jalia" });
+    const body = buildLocationImport({ application: "jalia" });
     const id = await importTestLocation(accounts, body);
     expect(await fetchTestLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
@@ -36,7 +32,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 200 with the same id for an existing location, and publishes no second event", async () => {
-    const body = buildTestLegacyLocationImportBody();
+    const body = buildLocationImport();
     const id = await importTestLocation(accounts, body);
     expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
     expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
@@ -45,7 +41,7 @@ describe("POST /v1/locations/import", () => {
   it.each([{ organizationId: "13" }, { agencyId: "4" }])(
     "returns 409 if it belongs to another organization or agency: %j",
     async (other) => {
-      const body = buildTestLegacyLocationImportBody();
+      const body = buildLocationImport();
       await importTestLocation(accounts, body);
       const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
       expect((await accounts.requestProblem(request)).code).toBe("location_exists");
@@ -53,14 +49,14 @@ describe("POST /v1/locations/import", () => {
   );
 
   it("creates two locations for the same legacyId of two applications", async () => {
-    const body = buildTestLegacyLocationImportBody();
+    const body = buildLocationImport();
     expect(await importTestLocation(accounts, body)).not.toBe(
       await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
   it("creates one location for twenty concurrent imports", async () => {
-    const body = buildTestLegacyLocationImportBody();
+    const body = buildLocationImport();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -87,7 +83,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const body = buildTestLegacyLocationImportBody();
+    const body = buildLocationImport();
     const principal = buildTestLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");

@@ -1,11 +1,7 @@
 import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  buildTestLegacyLocationImportBody,
-  createTestLocationAndGetId,
-  importTestLocation,
-} from "../testing/location-fixtures.ts";
+import { buildLocationImport, createTestLocationAndGetId, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -53,7 +49,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("filters by application and legacyId", async () => {
-    const body = buildTestLegacyLocationImportBody({ application: "JALIA", legacyId: 90_001 });
+    const body = buildLocationImport({ application: "JALIA", legacyId: 90_001 });
     const id = await importTestLocation(accounts, body);
     await importTestLocation(accounts, { ...body, application: "POPINA" });
     const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);

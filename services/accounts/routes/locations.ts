@@ -13,7 +13,7 @@ import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@p
 import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadRestrictionLocationId,
   locationIdQueryParameter,
@@ -22,11 +22,11 @@ import {
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import {
-  changeLocationAndPublishUpdate,
+  applyLocationChange,
   countTillsInOtherTimeZone,
-  createLocationAndPublishUpdate,
   createLocationNotFoundError,
-  findOrImportLegacyLocation,
+  importLegacyLocation,
+  insertNewLocation,
   requireAccessToLocation,
   toLocationDetails,
   toLocationTicketHeader,
@@ -95,7 +95,7 @@ export const getLocationRoute = defineAccountsRoute({
     requireAccessToLocation(principal, params.id);
     const location = await findLocationRow(services.db, params.id);
     if (!location) throw createLocationNotFoundError(params.id);
-    return createJsonResponseWithContentEtag(JSON.stringify(toLocationDetails(location)), {
+    return createTaggedJsonResponse(JSON.stringify(toLocationDetails(location)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -130,7 +130,7 @@ export const createLocationRoute = defineAccountsRoute({
   errors: ["location_forbidden"],
   async handle({ body, principal, services, audit }) {
     requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can create locations.");
-    return jsonResponse(201, { id: await createLocationAndPublishUpdate(services, { location: body, audit }) });
+    return jsonResponse(201, { id: await insertNewLocation(services, { location: body, audit }) });
   },
 });
 
@@ -154,7 +154,7 @@ export const changeLocationRoute = defineAccountsRoute({
   errors: ["location_not_found", "quota_exceeded"],
   async handle({ params, body, principal, services, audit }) {
     requireAccessToLocation(principal, params.id);
-    const changed = await changeLocationAndPublishUpdate(services, { id: params.id, change: body, audit });
+    const changed = await applyLocationChange(services, { id: params.id, change: body, audit });
     const { timezone: timeZone } = body.locationSettings ?? {};
     const tillsInOtherTimeZone =
       timeZone === undefined ? null : await countTillsInOtherTimeZone(services, { locationId: changed.id, timeZone });
@@ -182,7 +182,7 @@ export const importLocationRoute = defineAccountsRoute({
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, audit }) {
     requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can import locations.");
-    const { id, isNew } = await findOrImportLegacyLocation(services, { location: body, audit });
+    const { id, isNew } = await importLegacyLocation(services, { location: body, audit });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
 });
@@ -252,6 +252,6 @@ export const getOwnLocationRoute = defineAccountsRoute({
     const deviceList =
       devices && (await listLocationPosDevices(services.db, id, { offset: index * size, limit: size }));
     const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };
-    return createJsonResponseWithContentEtag(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
+    return createTaggedJsonResponse(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },
 });

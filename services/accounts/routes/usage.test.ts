@@ -11,7 +11,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeOldUsageTask } from "../periodic/remove-old-usage.ts";
-import { buildTestLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
+import { buildLocationImport, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -53,7 +53,7 @@ function send({ id = randomUUID(), counts = [], failures = [] }: Partial<UsageBa
 
 /** Creates a location with a key, and returns their ids and a principal that reads the usage of the location. */
 async function createLocationWithKey() {
-  const locationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
+  const locationId = await importTestLocation(accounts, buildLocationImport());
   const { apiKey } = await accounts.sendJson(
     { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: "Acme" } },
     { status: 201, schema: CreatedApiKey },

@@ -12,7 +12,7 @@ export const minimalCreateLocationTestBody = {
 let lastLegacyId = 0;
 
 /** Returns the body of a request that imports a legacy location. Each call returns a new legacyId. */
-export const buildTestLegacyLocationImportBody = (changes: object = {}) => ({
+export const buildLocationImport = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",

@@ -1,7 +1,7 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
 import {
-  acquireTransactionAdvisoryLock,
   type Database,
+  lockInTransaction,
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
@@ -68,13 +68,13 @@ const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
   last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
 
 /** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
-export async function lockJobCreationOfLocationAndKey(
+export async function lockJobCreation(
   tx: SqlTransaction,
   db: Database,
   locationId: string,
   keyId: string,
 ): Promise<void> {
-  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await acquireTransactionAdvisoryLock(tx, db, name);
+  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockInTransaction(tx, db, name);
 }
 
 export async function findJobRow(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
@@ -107,7 +107,7 @@ export async function findDuplicateJob(
  * Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. The runs of
  * repeating jobs are not counted.
  */
-export async function countUnfinishedJobsOfKeyAndLocation(tx: SqlTransaction, locationId: string, keyId: string) {
+export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
       count(*) filter (where location_id = ${locationId}) as of_location,
@@ -170,10 +170,7 @@ export async function deleteJobRow(tx: SqlTransaction, { locationId, id }: JobPr
 }
 
 /** Counts the unfinished runs of a repeating job, which are all stored runs, because finished runs are deleted. */
-export async function countUnfinishedRepeatingJobRuns(
-  tx: SqlTransaction,
-  { locationId, id }: JobPrimaryKey,
-): Promise<number> {
+export async function countUnfinishedRuns(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from location_jobs where location_id = ${locationId} and repeating_job_id = ${id}`;
   return row.count;
@@ -207,7 +204,7 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Without this lock, two processes that count at the same time would admit too many jobs, in the wrong sequence.
-    await acquireTransactionAdvisoryLock(tx, db, "admit jobs");
+    await lockInTransaction(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update location_jobs as job set queued_at = statement_timestamp()
       from (select distinct location_id from location_jobs where ${dueCondition(tx)}) location (due_location_id), lateral (

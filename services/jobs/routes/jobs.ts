@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { CreateJobRequest, CreateJobResponse, JobWithStateAndProgress, jobIdSchema } from "@pragma/contracts/job";
+import { CreateJobRequest, CreateJobResponse, JobState, jobIdSchema } from "@pragma/contracts/job";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
@@ -29,7 +29,7 @@ export const getJobRoute = defineJobsRoute({
     "Returns a job with its state, progress and result. If the job finished and was later removed, the response is a 404 error.",
   request: { params: z.object({ id: jobIdSchema }), query: locationIdQuery },
   responses: {
-    200: { description: "The job, with its state, progress and result", schema: JobWithStateAndProgress },
+    200: { description: "The job, with its state, progress and result", schema: JobState },
     304: { description: "The client's cached response is current" },
   },
   errors: ["location_forbidden", "job_not_found"],
@@ -37,7 +37,7 @@ export const getJobRoute = defineJobsRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const job = await findJobRow(services.db.sql, { locationId, id: params.id });
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
-    return createJsonResponseWithContentEtag(JSON.stringify(toJobStatusResponse(job)), {
+    return createTaggedJsonResponse(JSON.stringify(toJobStatusResponse(job)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -55,7 +55,7 @@ function toJobResponse({ id, locationId, message, duration, options, timestamp }
   };
 }
 
-function toJobStatusResponse(job: JobRow): JobWithStateAndProgress {
+function toJobStatusResponse(job: JobRow): JobState {
   return {
     ...toJobResponse(job),
     state: toJobState(job),
@@ -68,14 +68,7 @@ function toJobStatusResponse(job: JobRow): JobWithStateAndProgress {
   };
 }
 
-function toJobState({
-  outcome,
-  options,
-  leaseExpiresAt,
-  dueAt,
-  pendingChildren,
-  priority,
-}: JobRow): JobWithStateAndProgress["state"] {
+function toJobState({ outcome, options, leaseExpiresAt, dueAt, pendingChildren, priority }: JobRow): JobState["state"] {
   const now = new Date();
   if (outcome) return outcome;
   if (options.repeat) return "repeating";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CreateJobResponse, type JobOptions, JobWithStateAndProgress } from "@pragma/contracts/job";
+import { CreateJobResponse, type JobOptions, JobState } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Problem } from "@pragma/contracts/problem";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -22,13 +22,9 @@ export interface TestJobsClient {
   createJob(body: TestJobBody): Promise<CreateJobResponse>;
   postJob(body: TestJobBody): Promise<Response>;
   postJobProblem(body: TestJobBody): Promise<Problem>;
-  getStatus(id: string): Promise<JobWithStateAndProgress>;
+  getStatus(id: string): Promise<JobState>;
   /** Waits until the job is in this state, then returns the job. */
-  waitForState(
-    id: string,
-    state: JobWithStateAndProgress["state"],
-    timeoutSeconds?: number,
-  ): Promise<JobWithStateAndProgress>;
+  waitForState(id: string, state: JobState["state"], timeoutSeconds?: number): Promise<JobState>;
   isJobRemoved(id: string): Promise<boolean>;
   /** Returns when the next run of a repeating job is due. */
   nextRunAt(id: string): Promise<Date | undefined>;
@@ -90,8 +86,7 @@ export async function startTestJobsService(variables: Record<string, string> = {
     const principal = buildTestPrincipal({ scopes: ["jobs:write"] });
     const locationId = principal.location?.id ?? "";
     const createRequest = (body: TestJobBody) => ({ method: "POST", path: "/v1/jobs/", principal, body });
-    const getStatus = (id: string) =>
-      service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobWithStateAndProgress, principal);
+    const getStatus = (id: string) => service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobState, principal);
     return {
       principal,
       locationId,

@@ -10,7 +10,7 @@ import {
   findStaleLiveOrderLocationIds,
   findStaleLiveOrderStates,
 } from "../queries/orders.ts";
-import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "../queries/streams.ts";
+import { appendDepartureLog, lockStreamPosition } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -31,11 +31,11 @@ export const removeOldLiveOrdersTask: PeriodicTask<
     let removedCount = 0;
     for (const locationId of await findStaleLiveOrderLocationIds(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
-        const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
+        const lastPosition = await lockStreamPosition(tx, locationId);
         const orders = await findStaleLiveOrderStates(tx, { locationId, since: cutoff });
         const ordersWithoutTill = await findOrdersWithoutTill(tx, { locationId, ids: [...orders.keys()] });
         await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
-        const position = await appendLiveOrderDepartureLogEntries(tx, {
+        const position = await appendDepartureLog(tx, {
           locationId,
           lastPosition,
           orders,

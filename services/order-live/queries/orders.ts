@@ -27,7 +27,7 @@ interface TillKey {
  * Returns the states of these orders, live or departed, by id. An order that was never live, but that the report of a
  * closed till contains, is departed.
  */
-export async function findOrderStatesIncludingNoLongerLive(
+export async function findOrderStates(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
 ): Promise<Map<string, StoredLiveOrderState>> {

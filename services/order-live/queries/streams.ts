@@ -17,7 +17,7 @@ export interface LiveOrderChangeLogEntry {
  * Locks a location's stream until the transaction ends, and returns the stream's last position. Every transaction that
  * appends changes needs this lock, so that positions are consecutive and are committed in sequence.
  */
-export async function lockLiveOrderStreamReturningPosition(tx: SqlTransaction, locationId: string): Promise<number> {
+export async function lockStreamPosition(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
     tx<[{ position: number }]>`select position from location_streams where location_id = ${locationId} for update`,
@@ -26,7 +26,7 @@ export async function lockLiveOrderStreamReturningPosition(tx: SqlTransaction, l
 }
 
 /** Appends entries to a location's change log. The caller must hold the lock of the stream. */
-export async function appendLiveOrderChangeLogEntries(
+export async function appendChangeLog(
   tx: SqlTransaction,
   locationId: string,
   revisions: LiveOrderChangeLogEntry[],
@@ -53,7 +53,7 @@ interface DepartedOrders {
  * Appends the departure of these orders to the location's stream and returns the stream's last position. Skips training
  * orders, because streams never contain them.
  */
-export async function appendLiveOrderDepartureLogEntries(
+export async function appendDepartureLog(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,
 ): Promise<number> {
@@ -65,7 +65,7 @@ export async function appendLiveOrderDepartureLogEntries(
     const position = lastPosition + 1 + revisions.length;
     revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
   }
-  await appendLiveOrderChangeLogEntries(tx, locationId, revisions);
+  await appendChangeLog(tx, locationId, revisions);
   return lastPosition + revisions.length;
 }
 

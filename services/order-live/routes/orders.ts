@@ -17,7 +17,7 @@ import { liveOrderFilterQueryShape, pickLiveOrderQueryFilters } from "../order-f
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrderResponseBody } from "../queries/orders.ts";
-import { type SkippedLiveOrder, upsertLiveOrdersAndPublish } from "../upsert-live-orders-and-publish.ts";
+import { type SkippedLiveOrder, storeLiveOrders } from "../store-live-orders.ts";
 
 const skipReasonList = Object.entries(skippedLiveOrderReasons)
   .map(([reason, meaning]) => `- \`${reason}\`: ${meaning}.`)
@@ -65,7 +65,7 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const { applied, skipped } = await upsertLiveOrdersAndPublish(services, { location, orders, context });
+    const { applied, skipped } = await storeLiveOrders(services, { location, orders, context });
     const response = createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body)));
     return {
       ...response,

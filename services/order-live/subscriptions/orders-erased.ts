@@ -1,10 +1,10 @@
-import { deleteStoredResponsesWithOrders } from "@pragma/runtime/http/idempotency";
+import { deleteResponsesWithOrders } from "@pragma/runtime/http/idempotency";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { recordErasedOrders, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { redactUnsentOrderEvents } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { OrderLiveServiceContext } from "../context.ts";
-import { lockLiveOrderStreamReturningPosition } from "../queries/streams.ts";
+import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
  * Erases the personal data of orders from the live orders, the change log, unsent events and stored responses. Later
@@ -15,7 +15,7 @@ export const liveOrderRedactionSubscription = defineEventSubscription<OrderLiveS
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {
       // Waits for upserts that have not read the recorded ids, and their stored responses.
-      await lockLiveOrderStreamReturningPosition(tx, locationId);
+      await lockStreamPosition(tx, locationId);
       await recordErasedOrders(tx, { locationId, orderIds });
       const liveOrders = await tx<{ id: string; body: string }[]>`
         select id, body from live_orders
@@ -35,7 +35,7 @@ export const liveOrderRedactionSubscription = defineEventSubscription<OrderLiveS
           where location_id = ${locationId} and position = ${position}`;
       }
       await redactUnsentOrderEvents(tx, { locationId, orderIds });
-      await deleteStoredResponsesWithOrders(tx, { locationId, orderIds });
+      await deleteResponsesWithOrders(tx, { locationId, orderIds });
     });
   },
 );

@@ -7,7 +7,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StoredReportAndAccountingData } from "../documents/queries/reports.ts";
+import type { StoredTillData } from "../documents/queries/reports.ts";
 import {
   claimExports,
   type ExportClaim,
@@ -321,7 +321,7 @@ describe("an accounting export that exceeds the size limit", () => {
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await testService.db.sql<StoredReportAndAccountingData[]>`select v2, accounting_data from reports`;
+    const stored = await testService.db.sql<StoredTillData[]>`select v2, accounting_data from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
       writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", currency: "EUR", entriesBefore: 0 });

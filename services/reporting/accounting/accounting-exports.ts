@@ -3,11 +3,7 @@ import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import { readPackedReport } from "../documents/packing/packed-reader.ts";
-import {
-  findStoredReportAndAccountingData,
-  listTillsByClosingTime,
-  type TillReportName,
-} from "../documents/queries/reports.ts";
+import { findStoredTillData, listTillsByClosingTime, type TillReportName } from "../documents/queries/reports.ts";
 import type { ExportKind } from "../exports/export-kind.ts";
 import { type ExportFileRow, listExportFiles } from "../exports/queries/export-queries.ts";
 import type { ExportRun } from "../exports/run-export.ts";
@@ -154,7 +150,7 @@ async function writeTillInWorker(
   { tillId, currency, entriesBefore }: { tillId: string; currency: string; entriesBefore: number },
 ): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
   try {
-    const found = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
+    const found = await findStoredTillData(db.sql, { tillId, locationId });
     const stored = found && "packed" in found ? await readPackedReport(objects, found.packed) : found;
     return await writer.run({ stored, provider, config, currency, entriesBefore });
   } catch (error) {

@@ -2,7 +2,7 @@ import { ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-con
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
-import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { computeDocuments } from "../calculation/compute-report.ts";
 import { computeTillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import { convertTillV1ToV2 } from "../calculation/till-v1-conversion/convert-till-v1.ts";
 import { readReportingSampleFile } from "../testing/read-sample.ts";
@@ -17,7 +17,7 @@ function sampleTill(name: string): TillV2 {
 
 it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("finds no gaps in the sample till %s", (name) => {
   const till = sampleTill(name);
-  const report = computeReportAndOrders(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
+  const report = computeDocuments(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
   const { entries, gaps } = buildTillJournalEntries(
     report ?? expect.unreachable(),

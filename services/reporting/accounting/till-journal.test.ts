@@ -4,7 +4,7 @@ import { paymentModes } from "@pragma/contracts/enumerations";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { computeDocuments } from "../calculation/compute-report.ts";
 import { computeTillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import { convertTillV1ToV2 } from "../calculation/till-v1-conversion/convert-till-v1.ts";
 import { checkTillFigures } from "../days/check-figures.ts";
@@ -31,7 +31,7 @@ type Orders = TillV2Input["orderList"];
 /** Returns the checks of a till by their codes, as its business day computes them. */
 function checkDay(orders: Orders, fields: Partial<TillV2Input> = {}) {
   const till = buildTestTill(orders, fields);
-  const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+  const report = computeDocuments(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
   const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
   const figures = computeTillFigures(report, accountingData, till) ?? expect.unreachable();
   return Object.fromEntries(checkTillFigures([{ tillId: till.id, figures }], []).map((check) => [check.code, check]));
@@ -39,7 +39,7 @@ function checkDay(orders: Orders, fields: Partial<TillV2Input> = {}) {
 
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}, currency = "EUR") {
   const till = buildTestTill(orders, fields);
-  const report = computeReportAndOrders(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
+  const report = computeDocuments(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   if (!report) throw new Error("A till in training mode has no report.");
   const config: AccountingRules = ReplaceAccountingConfigRequest.parse(rules);
   return buildTillJournalEntries(
@@ -435,7 +435,7 @@ describe("overpaid orders", () => {
     const items = [buildTestTicketItemV1({ price: { tax: 10, amount: 1650 } })];
     const tillV1 = buildTestTillV1([buildTestTicketV1({ price: 1650, items, payments: [voucher(), voucher()] })]);
     const till = convertTillV1ToV2(tillV1, { tillId: tillV1.tillJson.client_id, timeZone: "Europe/Paris" });
-    const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+    const report = computeDocuments(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
     const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
     const { entries } = buildTillJournalEntries(
       report,

@@ -2,7 +2,7 @@ import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/co
 import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
-import type { StoredReportAndAccountingData } from "../documents/queries/reports.ts";
+import type { StoredTillData } from "../documents/queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
@@ -14,7 +14,7 @@ export interface TillJournalEntriesWorkerInput {
   provider: AccountingProvider;
   /** The config as JSON. */
   config: string;
-  stored: StoredReportAndAccountingData | undefined;
+  stored: StoredTillData | undefined;
   /** The ISO 4217 code of the location's currency. */
   currency: string;
   /** The number of journal entries in the file before those of the till. */

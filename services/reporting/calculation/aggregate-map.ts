@@ -21,7 +21,7 @@ export class AggregateMap<Aggregate> {
  * Returns the aggregates that a report shows. An aggregate is omitted if its quantity is below 1 and all its amounts
  * are 0. In the remaining aggregates, a quantity below 1, which refunds can cause, becomes 1.
  */
-export function omitEmptyAndClampReportAggregates<Aggregate extends { quantity: number }>(
+export function cleanAggregates<Aggregate extends { quantity: number }>(
   aggregates: Aggregate[],
   getAmounts: (aggregate: Aggregate) => number[],
 ): Aggregate[] {

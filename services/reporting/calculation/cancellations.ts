@@ -3,7 +3,7 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
+import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
@@ -46,7 +46,7 @@ export function listReportableCancellations(order: PosOrderData): ReportableCanc
 }
 
 /** Groups canceled rows by reason, and by whether they were canceled after the first print of the order's bill. */
-export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Cancellation[] {
+export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
     for (const { row, name, afterFinalization } of listReportableCancellations(order)) {
@@ -60,5 +60,5 @@ export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Can
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
+  return cleanAggregates(groups.values(), (group) => [group.amount]);
 }

@@ -3,7 +3,7 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillClerkShift } from "@pragma/contracts/till-v2";
 import { getCanceledProductRowsOfOrder } from "./cancellations.ts";
-import { listValidatedProductRowDiscounts } from "./discounts.ts";
+import { listRowDiscounts } from "./discounts.ts";
 import { listLostProductRows, type ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
@@ -54,7 +54,7 @@ function addOrderToShift(figures: ShiftFigures, reportable: ReportableOrder): vo
   if (!isSale) return;
   figures.orderCount += 1;
   figures.guestCount = addMoneyAmounts(figures.guestCount, order.guestsCount);
-  for (const discount of rows.flatMap(({ row }) => listValidatedProductRowDiscounts(row))) {
+  for (const discount of rows.flatMap(({ row }) => listRowDiscounts(row))) {
     figures.totalDiscount = addMoneyAmounts(figures.totalDiscount, discount.amount);
     figures.quantityDiscounted += 1;
   }

@@ -10,13 +10,13 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, test } from "vitest";
 import { describeFirstDifference } from "../testing/first-difference.ts";
 import { readReportingSampleFile } from "../testing/read-sample.ts";
-import { type ComputedReportAndOrders, computeReportAndOrders } from "./compute-report.ts";
+import { type ComputedDocuments, computeDocuments } from "./compute-report.ts";
 
 const locationId = "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11";
 const timestamps = { createdAt: "2026-06-01T00:00:00.000Z", updatedAt: "2026-06-01T00:00:00.000Z" };
 
-function computeSampleReport(name: string): ComputedReportAndOrders {
-  const report = computeReportAndOrders(TillV2.parse(readReportingSampleFile(`${name}.till`)), { locationId });
+function computeSampleReport(name: string): ComputedDocuments {
+  const report = computeDocuments(TillV2.parse(readReportingSampleFile(`${name}.till`)), { locationId });
   if (!report) throw new Error(`${name} has no report`);
   return report;
 }
@@ -57,11 +57,11 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
 });
 
 test("a till in training mode yields no report", () => {
-  expect(computeReportAndOrders(TillV2.parse(readReportingSampleFile("training-v2.till")), { locationId })).toBeNull();
+  expect(computeDocuments(TillV2.parse(readReportingSampleFile("training-v2.till")), { locationId })).toBeNull();
 });
 
 test("the documentation's example till yields the documentation's example reports and orders", () => {
-  const report = computeReportAndOrders(TillV2.parse(tillV2Example), { locationId });
+  const report = computeDocuments(TillV2.parse(tillV2Example), { locationId });
   expect(report?.reportV2).toEqual(reportV2Example);
   expect(describeFirstDifference(report?.reportV0, reportV0Example)).toBeNull();
   expect(describeFirstDifference(report?.orders[0]?.v1, orderV1Example)).toBeNull();

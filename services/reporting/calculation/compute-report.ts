@@ -11,10 +11,10 @@ import { type ReportableOrder, toReportableOrders } from "./reportable-orders.ts
  * Version of the calculation. Increase it when a code change alters the figures of existing tills, so that a bulk
  * reprocessing can select the reports of earlier versions.
  */
-export const currentReportCalculationVersion = 1;
+export const currentReportVersion = 1;
 
 /** A report and its orders in all API versions. */
-export interface ComputedReportAndOrders {
+export interface ComputedDocuments {
   id: string;
   reportV2: ReportV2;
   reportV0: ReportV0WithoutTimestamps;
@@ -42,14 +42,11 @@ export interface ComputedOrderResponseBodies {
  *
  * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */
-export function computeReportAndOrders(
-  till: TillV2,
-  { locationId }: { locationId: string },
-): ComputedReportAndOrders | null {
+export function computeDocuments(till: TillV2, { locationId }: { locationId: string }): ComputedDocuments | null {
   if (till.isTraining) return null;
   const id = computeTillReportId(till.id);
   const orders = toReportableOrders(till.orderList);
-  const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportCalculationVersion });
+  const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportVersion });
   const ids = { locationId, reportId: id };
   return {
     id,

@@ -16,7 +16,7 @@ interface DiscountGroup {
 }
 
 /** Returns the validated discounts of a product row. Reports ignore all other discounts. */
-export function listValidatedProductRowDiscounts(row: PosOrderProductRow): PosOrderDiscountRow[] {
+export function listRowDiscounts(row: PosOrderProductRow): PosOrderDiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
@@ -30,7 +30,7 @@ interface SoldProductDiscount {
 /** Returns the validated discounts of sold products, each with whether its product row has a total of 0. */
 export function listSoldProductDiscounts(rows: ReportableProductRow[]): SoldProductDiscount[] {
   return rows.flatMap(({ row }) =>
-    listValidatedProductRowDiscounts(row).map((discount) => ({ discount, row, gifted: row.totalRow === 0 })),
+    listRowDiscounts(row).map((discount) => ({ discount, row, gifted: row.totalRow === 0 })),
   );
 }
 
@@ -77,7 +77,7 @@ export function groupSoldProductDiscounts(rows: ReportableProductRow[]): Discoun
 export function groupDiscountsForReportV0(rows: ReportableProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
-    for (const { name, discountId, amount } of listValidatedProductRowDiscounts(row)) {
+    for (const { name, discountId, amount } of listRowDiscounts(row)) {
       const group = groups.getOrCreate([name, discountId], () => ({
         discountName: name,
         discountValue: 0,

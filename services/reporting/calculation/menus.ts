@@ -1,7 +1,7 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, omitEmptyAndClampReportAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
+import { AggregateMap, cleanAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
 import { getQuantityUnlessSplitChild, type ReportableSetMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
@@ -39,9 +39,7 @@ export function aggregateSoldMenus(menus: ReportableSetMenu[]): Menu[] {
       addToStep(row, group.steps);
     }
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
-    toReportMenu,
-  );
+  return cleanAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(toReportMenu);
 }
 
 function addToStep(row: PosOrderProductRow, steps: AggregateMap<StepGroup>): void {

@@ -2,7 +2,7 @@ import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosOrderPaymentRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import { listValidatedProductRowDiscounts } from "./discounts.ts";
+import { listRowDiscounts } from "./discounts.ts";
 import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
 /** A V1 order without `createdAt` and `updatedAt`, which are added when the order is stored. */
@@ -69,7 +69,7 @@ function toItemV1(row: PosOrderProductRow): OrderV1["items"][number] {
     isTransferred: row.isTransferred,
     transferReason: row.transferredTo,
     cancelReason: row.canceledReason,
-    discountsApplied: listValidatedProductRowDiscounts(row).map(({ name, amount, discountId }) => ({
+    discountsApplied: listRowDiscounts(row).map(({ name, amount, discountId }) => ({
       discountName: name,
       discountValue: amount,
       discountCatalogId: discountId,

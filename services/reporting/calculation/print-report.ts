@@ -5,10 +5,10 @@
 import { stdin, stdout } from "node:process";
 import { json } from "node:stream/consumers";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReportAndOrders } from "./compute-report.ts";
+import { computeDocuments } from "./compute-report.ts";
 
 const placeholderLocationId = "00000000-0000-0000-0000-000000000000";
 
-const computedReport = computeReportAndOrders(TillV2.parse(await json(stdin)), { locationId: placeholderLocationId });
+const computedReport = computeDocuments(TillV2.parse(await json(stdin)), { locationId: placeholderLocationId });
 if (!computedReport) throw new Error("A till in training mode has no report.");
 stdout.write(JSON.stringify({ report: computedReport.reportV2, orders: computedReport.orders.map(({ v1 }) => v1) }));

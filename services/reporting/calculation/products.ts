@@ -1,7 +1,7 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
+import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
 import { getQuantityUnlessSplitChild, type ReportableProductRow } from "./reportable-orders.ts";
 
 interface ProductSales {
@@ -60,5 +60,5 @@ function groupSales(
     group.sales = addMoneyAmounts(group.sales, soldRow.row.totalRow);
     group.withoutTax = addMoneyAmounts(group.withoutTax, soldRow.row.taxableAmount);
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
+  return cleanAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
 }

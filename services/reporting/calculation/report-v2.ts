@@ -3,8 +3,8 @@ import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
-import { groupCanceledProductRowsByReason } from "./cancellations.ts";
+import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
+import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupSoldProductDiscounts } from "./discounts.ts";
 import { aggregateSoldMenus } from "./menus.ts";
@@ -14,18 +14,14 @@ import { getQuantityUnlessSplitChild, type ReportableOrder, type ReportableProdu
 /**
  * The fields of a report that the caller of `computeReportV2` provides. All other fields are computed from the till.
  */
-export interface ReportIdLocationAndVersion {
+export interface StoredReportKey {
   id: string;
   locationId: string;
   reportVersion: number;
 }
 
 /** Returns the end-of-day report of a till that is not in training mode. */
-export function computeReportV2(
-  till: TillV2,
-  orders: ReportableOrder[],
-  identity: ReportIdLocationAndVersion,
-): ReportV2 {
+export function computeReportV2(till: TillV2, orders: ReportableOrder[], identity: StoredReportKey): ReportV2 {
   const sales = orders.filter(({ isSale }) => isSale).map(({ order }) => order);
   const rows = orders.flatMap((order) => order.rows);
   return {
@@ -61,7 +57,7 @@ export function computeReportV2(
     city: till.city ?? "",
     note: till.note,
     reportRecordedPayments: groupRecordedPayments(orders),
-    reportCancellations: groupCanceledProductRowsByReason(orders),
+    reportCancellations: groupCancellations(orders),
     reportTransferred: groupTransfers(orders),
     reportModifiers: groupModifiers(rows),
     reportEntries: toReportEntries(till.financialMovementList),
@@ -103,11 +99,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
     group.changeAmount = addMoneyAmounts(group.changeAmount, payment.changeAmount);
     group.tipsAmount = addMoneyAmounts(group.tipsAmount, payment.tipAmount ?? 0);
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [
-    group.totalAmount,
-    group.changeAmount,
-    group.tipsAmount,
-  ]);
+  return cleanAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
 }
 
 /**
@@ -123,7 +115,7 @@ function groupModifiers(rows: ReportableProductRow[]): ReportV2["reportModifiers
       group.amount = addMoneyAmounts(group.amount, multiplyAmountOrThrow(amount, row.quantity));
     }
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
+  return cleanAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
@@ -204,7 +196,7 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
+  return cleanAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /**

@@ -54,7 +54,7 @@ export function checkDevices(
   for (const [device, shifts] of byDevice) {
     checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
     const previousShift = earlierDays.find((day) => Object.hasOwn(day, device))?.[device];
-    const numbers = findReportNumberGapsAndRepeats(shifts, previousShift?.lastReportNumber);
+    const numbers = findReportNumberGaps(shifts, previousShift?.lastReportNumber);
     const deviceIdentifier = device;
     gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
     repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
@@ -101,7 +101,7 @@ type ReportNumberFinding = Pick<DayCheckFinding, "tillId" | "firstReportNumber" 
   Partial<Pick<DayCheckFinding, "otherTillId">>;
 
 /** Returns the missing ranges of numbers, the repeated numbers, and the number after which the next shift continues. */
-function findReportNumberGapsAndRepeats(
+function findReportNumberGaps(
   shifts: readonly DeviceTill[],
   previousReportNumber: number | undefined,
 ): { gaps: ReportNumberFinding[]; repeats: ReportNumberFinding[]; lastReportNumber: number } {

@@ -14,6 +14,6 @@ export function buildContentVersion(till: {
 }
 
 /** Returns the entity tag of the report or order with this id. */
-export function computeReportOrOrderEntityTag(contentVersion: string, id: string): string {
+export function computeDocumentTag(contentVersion: string, id: string): string {
   return computeEntityTag(`${contentVersion} ${id}`);
 }

@@ -2,7 +2,7 @@ import { tillDryRunRequestSchema, tillDryRunTopic } from "@pragma/contracts/till
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
-import { largeTillBytes } from "../threaded-till-report-calculator.ts";
+import { largeTillBytes } from "../till-calculator.ts";
 import { computeTillDryRun, type TillDryRunServices } from "./compute-till-dry-run.ts";
 
 /** Separate, so that the dry runs of small tills do not wait for a large one. */

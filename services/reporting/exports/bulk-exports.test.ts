@@ -12,7 +12,7 @@ import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../documents/packing/pack-till.ts";
 import { deleteUnusedObjectsTask } from "../documents/periodic/delete-unused-objects.ts";
-import { publishPersonalDataErasureEvents } from "../retention/request-erasure.ts";
+import { publishErasureEvents } from "../retention/request-erasure.ts";
 import reporting from "../service.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -371,11 +371,7 @@ describe("an erasure of personal data", () => {
     expect((await readLines(principal, affected)).join()).toContain("Jane Doe");
     const [objectKey = ""] = await listObjectKeys(affected.id);
     const orderIds = [till?.orderList[0]?.id ?? ""];
-    await publishPersonalDataErasureEvents(
-      service.db,
-      { locationId: principal.location.id, orderIds },
-      operatorCommandAuditSource,
-    );
+    await publishErasureEvents(service.db, { locationId: principal.location.id, orderIds }, operatorCommandAuditSource);
     expect(await readExport(principal, affected.id)).toMatchObject({
       ...{ state: "removed", failure: { code: "personal_data_erased" }, files: [], manifest: null },
     });

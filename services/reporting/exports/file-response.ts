@@ -4,7 +4,7 @@ import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
-  notModifiedResponseIfUnchanged,
+  createNotModifiedResponse,
   type ResponseHeaders,
   revalidationHeaders,
 } from "@pragma/runtime/http/route-response";
@@ -36,7 +36,7 @@ export async function createFileResponse(
     notFoundError,
   }: { principal: Principal; header(name: string): string | undefined; notFoundError: ApiError },
 ) {
-  const unchanged = notModifiedResponseIfUnchanged({ etag, ifNoneMatch: header("if-none-match") });
+  const unchanged = createNotModifiedResponse({ etag, ifNoneMatch: header("if-none-match") });
   if (unchanged) return unchanged;
   const range = hasRanges ? parseFileRange(header("range"), { ifRange: header("if-range"), etag, size }) : null;
   if (range === "unsatisfiable") {

@@ -3,7 +3,7 @@ import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { computeDocuments } from "../calculation/compute-report.ts";
 import { expectMetricsToEqual } from "../testing/expect-metrics.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
@@ -19,7 +19,7 @@ import { computeTillMetrics } from "./till-metrics.ts";
 const timeZone = "Europe/Paris";
 
 function compute(till: TillV2, limits?: CellLimits) {
-  const computed = computeReportAndOrders(till, { locationId: "00000000-0000-4000-8000-000000000000" });
+  const computed = computeDocuments(till, { locationId: "00000000-0000-4000-8000-000000000000" });
   if (!computed) throw new Error("The till is in training mode.");
   const metrics = computeTillMetrics(computed.reportableOrders, computed.reportV2, {
     timeZone,
@@ -73,8 +73,7 @@ describe("the metrics of a till", () => {
   it("are not computed if a sum is not a safe integer, as the report cannot be either", () => {
     const rows = Array.from({ length: 2 }, () => buildTestOrderProductRow({ isLoss: true, totalRow: 100_000_000_000 }));
     const till = buildTestTill([buildTestOrder({ productRowList: rows })]);
-    const { reportV2, reportableOrders } =
-      computeReportAndOrders(till, { locationId: till.id }) ?? expect.unreachable();
+    const { reportV2, reportableOrders } = computeDocuments(till, { locationId: till.id }) ?? expect.unreachable();
     const [order] = reportableOrders;
     if (!order) throw new Error("The till has no order.");
     const manyOrders = Array.from({ length: 50_000 }, () => order);

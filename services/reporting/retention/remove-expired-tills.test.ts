@@ -1,5 +1,5 @@
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
@@ -151,7 +151,7 @@ describe("the task that removes expired tills", () => {
     await service.pushTills([buildTillOfDay(yearsAgo(3, 1))], location.id);
     let removal: Promise<void> | undefined;
     await service.db.transaction(async (tx) => {
-      await acquireTransactionAdvisoryLock(tx, service.db, `location ${location.id}`);
+      await lockInTransaction(tx, service.db, `location ${location.id}`);
       removal = runTask("3");
       await eventually("the removal to wait for the lock", async () => {
         const [waiting] = await tx`

@@ -1,5 +1,5 @@
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
@@ -9,9 +9,9 @@ import { deleteDaysBefore } from "../days/queries/days.ts";
 import type { UnpackingServices } from "../documents/packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
 import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
-import { findDayAndCreationTimeOfTillReport, listTillsWithReportBefore } from "../documents/queries/reports.ts";
+import { findReportOfTill, listTillsWithReportBefore } from "../documents/queries/reports.ts";
 import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../documents/queries/tills.ts";
-import { deleteReportAndOrdersOfTill } from "../store-report.ts";
+import { deleteDocumentsOfTill } from "../store-report.ts";
 
 const batchSize = 200;
 /** The task ends if it cannot remove more tills, because something else is then probably wrong. */
@@ -95,14 +95,14 @@ async function removeExpiredTill(
   return withUnpackedTills(services, locationId, () =>
     db.transaction(async (tx) => {
       // As for a revision that is stored: tills can contain the same orders and share day counts.
-      await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+      await lockInTransaction(tx, db, `location ${locationId}`);
       const till = await lockTillRow(tx, { locationId, tillId });
       if (!till) return false;
-      const report = await findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+      const report = await findReportOfTill(tx, { locationId, tillId });
       if (report && report.day >= beforeDay) return false;
       await assertTillCanBeDeleted(tx, { locationId, tillId });
       await recordLocationWrite(tx, locationId);
-      await deleteReportAndOrdersOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
+      await deleteDocumentsOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
       await deleteTillRow(tx, { locationId, tillId });
       const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });

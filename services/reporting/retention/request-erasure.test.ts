@@ -8,7 +8,7 @@ import {
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
-import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
+import { publishErasureEvents } from "./request-erasure.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ describe("the erasure of an order", () => {
     const [erased, kept] = [buildTestOrder(), buildTestOrder()];
     const till = buildTestTill([erased, kept]);
     const erasure = { locationId: location.id, orderIds: [erased.id.toUpperCase()] };
-    expect(await publishPersonalDataErasureEvents(service.db, erasure, operatorCommandAuditSource)).toEqual({
+    expect(await publishErasureEvents(service.db, erasure, operatorCommandAuditSource)).toEqual({
       tills: 0,
     });
     await service.pushTills([till], location.id);

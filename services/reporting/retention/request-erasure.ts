@@ -1,5 +1,5 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
-import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type Database, lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -8,7 +8,7 @@ import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
-export type PersonalDataErasureOrderSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
+export type ErasureSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
 /** Maximum number of order ids in an entry of the audit log. */
@@ -21,9 +21,9 @@ const maxRecordedOrderIds = 100;
  *
  * @returns the number of affected tills.
  */
-export async function publishPersonalDataErasureEvents(
+export async function publishErasureEvents(
   db: Database,
-  erasure: PersonalDataErasureOrderSelection,
+  erasure: ErasureSelection,
   audit: AuditSource,
 ): Promise<{ tills: number }> {
   const { locationId } = erasure;
@@ -40,7 +40,7 @@ export async function publishPersonalDataErasureEvents(
   const orderIds = erasure.orderIds.map((id) => id.toLowerCase());
   return db.transaction(async (tx) => {
     // Waits for a till that is being stored. Tills that are stored later find the recorded ids.
-    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await lockInTransaction(tx, db, `location ${locationId}`);
     await recordErasedOrders(tx, { locationId, orderIds });
     await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
@@ -61,7 +61,7 @@ export async function publishPersonalDataErasureEvents(
  *
  * @returns the number of affected tills.
  */
-export async function requestTillDataErasureInAllLocations(
+export async function requestErasureOfTills(
   db: Database,
   { before, traceparent }: { before: string; traceparent: string | undefined },
 ): Promise<number> {
@@ -121,7 +121,7 @@ interface ErasedOrders {
  * Requests the erasure of the orders of a till that were erased before the till was stored, for example because the till
  * waited in the event stream. The caller must hold the lock of the location.
  */
-export async function requestErasureOfAlreadyErasedOrders(
+export async function repeatErasureOfOrders(
   tx: SqlTransaction,
   db: Database,
   { locationId, tillId, orderIds }: Omit<ErasedOrders, "isWholeTill" | "tillId"> & { tillId: string },

@@ -4,15 +4,15 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingServiceConfigSchema } from "../config.ts";
-import { recordTillRevisionAndGetPrevious } from "../documents/queries/tills.ts";
+import { recordTillRevision } from "../documents/queries/tills.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
-import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
-import { requestExpiredPersonalDataErasureTask } from "./request-expired-data-erasure.ts";
+import { publishErasureEvents } from "./request-erasure.ts";
+import { eraseExpiredDataTask } from "./request-expired-data-erasure.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const runTask = (days: string | undefined) => {
     OBJECT_STORE: "file:/unused",
     PERSONAL_DATA_RETENTION_DAYS: days,
   });
-  return requestExpiredPersonalDataErasureTask.run({ db: service.db, log, config });
+  return eraseExpiredDataTask.run({ db: service.db, log, config });
 };
 
 const dayMs = 24 * 3_600_000;
@@ -58,12 +58,8 @@ describe("the task that erases expired personal data", () => {
     const before = new Date(Date.now() + dayMs).toISOString();
     let erasure: Promise<{ tills: number }> | undefined;
     await service.db.transaction(async (tx) => {
-      await recordTillRevisionAndGetPrevious(tx, { ...replacement, tillId: till.id, locationId: location.id });
-      erasure = publishPersonalDataErasureEvents(
-        service.db,
-        { locationId: location.id, before },
-        operatorCommandAuditSource,
-      );
+      await recordTillRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
+      erasure = publishErasureEvents(service.db, { locationId: location.id, before }, operatorCommandAuditSource);
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;

@@ -1,17 +1,17 @@
 import { dayMs } from "@pragma/contracts/date-time";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingContext } from "../context.ts";
-import { requestTillDataErasureInAllLocations } from "./request-erasure.ts";
+import { requestErasureOfTills } from "./request-erasure.ts";
 
 /** Requests the erasure of personal data that is older than the configured retention. */
-export const requestExpiredPersonalDataErasureTask: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
+export const eraseExpiredDataTask: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
   name: "erase expired personal data",
   intervalSeconds: 3_600,
   timeoutSeconds: 3_600,
   async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
-    const tills = await requestTillDataErasureInAllLocations(db, { before, traceparent: context?.traceparent });
+    const tills = await requestErasureOfTills(db, { before, traceparent: context?.traceparent });
     if (tills > 0) log.info({ tills }, "requested erasure of expired personal data");
   },
 };

@@ -2,8 +2,8 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { TillReportParkedReason } from "@pragma/contracts/till";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import {
-  acquireTransactionAdvisoryLock,
   type Database,
+  lockInTransaction,
   type SqlTransaction,
   useGenericPlans,
 } from "@pragma/runtime/database/postgres";
@@ -18,11 +18,11 @@ import type { ReportingContext } from "../context.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
 import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
 import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
-import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../documents/queries/tills.ts";
+import { findAppliedTillRevisionNumber, recordTillRevision } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
-import { requestErasureOfAlreadyErasedOrders } from "../retention/request-erasure.ts";
-import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders, toReportFinalizedData } from "../store-report.ts";
-import type { CalculatingContext, TillCalculationResult } from "../threaded-till-report-calculator.ts";
+import { repeatErasureOfOrders } from "../retention/request-erasure.ts";
+import { deleteDocumentsOfTill, replaceDocuments, toReportFinalizedData } from "../store-report.ts";
+import type { CalculatingContext, TillCalculationResult } from "../till-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<CalculatingContext, "till.pushed">(
@@ -100,9 +100,9 @@ async function applyTillRevision(
   // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
   const [, , previousRevision] = await Promise.all([
     useGenericPlans(tx),
-    acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`),
+    lockInTransaction(tx, db, `location ${locationId}`),
     // PostgreSQL runs the statements of a transaction one after the other, so this one waits for the lock.
-    recordTillRevisionAndGetPrevious(tx, data),
+    recordTillRevision(tx, data),
   ]);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
@@ -129,14 +129,14 @@ async function changeStoredReport(
   if (isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
   if (!till) {
     await recordLocationWrite(tx, locationId);
-    await deleteReportAndOrdersOfTill(tx, data, { traceparent });
+    await deleteDocumentsOfTill(tx, data, { traceparent });
     return;
   }
   const orderIds = till.orders.map(({ id }) => id);
   await Promise.all([
-    replaceStoredReportAndOrders(tx, data, till, { traceparent }),
+    replaceDocuments(tx, data, till, { traceparent }),
     recordLocationWrite(tx, locationId),
-    !isErasure && requestErasureOfAlreadyErasedOrders(tx, db, { locationId, tillId, orderIds }, traceparent),
+    !isErasure && repeatErasureOfOrders(tx, db, { locationId, tillId, orderIds }, traceparent),
   ]);
 }
 

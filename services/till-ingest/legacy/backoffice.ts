@@ -96,7 +96,7 @@ const BackofficePage = z.object({
  *
  * @throws `ApiError` legacy_not_configured.
  */
-export function requireLegacyBackofficeAddress(
+export function requireBackofficeAddress(
   config: TillIngestServiceConfig,
   application: PosApplicationName,
 ): LegacyBackofficeAddress {
@@ -121,7 +121,7 @@ export async function fetchBackofficeTillList(
     signal,
   }: { application: PosApplicationName; legacyId?: number | undefined; signal: AbortSignal },
 ): Promise<LegacyTill[]> {
-  const address = requireLegacyBackofficeAddress(config, application);
+  const address = requireBackofficeAddress(config, application);
   const tills = new Map<number, LegacyTill>();
   try {
     for (let page: number | null = 1; page !== null; ) {

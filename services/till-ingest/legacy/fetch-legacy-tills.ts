@@ -1,13 +1,13 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
+import type { LegacyFetchResults, LegacyTill } from "@pragma/contracts/legacy-till";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { Admission } from "@pragma/runtime/admission/admission";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
-import { resolveAuthorizedLegacyLocation } from "../resolve-till-location.ts";
+import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
-import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireLegacyBackofficeAddress } from "./backoffice.ts";
+import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireBackofficeAddress } from "./backoffice.ts";
 
 /** Milliseconds after which a call starts no more fetches, so that it responds before its caller's timeout. */
 const fetchStartLimitMs = 20_000;
@@ -34,7 +34,7 @@ interface LegacyTillFetch {
 export async function fetchAndStoreLegacyTills(
   services: TillIngestServiceContext,
   { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
-): Promise<LegacyTillFetchResultsForLocation[]> {
+): Promise<LegacyFetchResults[]> {
   const deadline = Date.now() + fetchStartLimitMs;
   const fetches = new Admission({ perProcess: services.config.LEGACY_CONCURRENCY });
   const locations = await Promise.all(
@@ -42,7 +42,7 @@ export async function fetchAndStoreLegacyTills(
       fetches.run(() => findLocationOfTills(services, { tills, principal, context })),
     ),
   );
-  for (const { application } of requestedTills) requireLegacyBackofficeAddress(services.config, application);
+  for (const { application } of requestedTills) requireBackofficeAddress(services.config, application);
 
   async function tryFetchTill(till: LegacyTill, location: LocationRef): Promise<string | undefined> {
     if (Date.now() > deadline) return deadlineMessage;
@@ -65,7 +65,7 @@ export async function fetchAndStoreLegacyTills(
         location.id,
         tills.map(({ serverId }) => serverId),
       );
-      const result: LegacyTillFetchResultsForLocation = { locationId: location.id, success: [], errors: [] };
+      const result: LegacyFetchResults = { locationId: location.id, success: [], errors: [] };
       const outcomes = tills.map((till) =>
         existingServerIds.has(till.serverId) ? undefined : fetches.run(() => tryFetchTill(till, location)),
       );
@@ -98,7 +98,7 @@ async function findLocationOfTills(
   const [first] = tills;
   if (!first) return { tills: [], location: undefined };
   try {
-    return { tills, location: await resolveAuthorizedLegacyLocation(principal, first, locations, context) };
+    return { tills, location: await resolveLegacyLocation(principal, first, locations, context) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
     return { tills, location: undefined };
@@ -125,7 +125,7 @@ async function fetchLegacyTill(
   }: Omit<LegacyTillFetch, "tills"> & { legacyTill: LegacyTill; location: LocationRef },
 ): Promise<void> {
   const { config } = services;
-  const address = requireLegacyBackofficeAddress(config, legacyTill.application);
+  const address = requireBackofficeAddress(config, legacyTill.application);
   const bytes = await fetchFromLegacyBackoffice(address, `/tills/${legacyTill.serverId}`, {
     config,
     maxBytes: maxTillBytes,

@@ -5,9 +5,9 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  claimUnreferencedTillObjectRemoval,
+  claimObjectRemoval,
   listStaleTillUploadKeys,
-  recordPendingUploadAndGetKey,
+  recordPendingUpload,
   recordStoredObjectDeletion,
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -163,7 +163,7 @@ describe("removeOrphanedTillObjectsTask", () => {
   it("lets one process claim a removal, and another process take over the claim when the first process is dead", async () => {
     const key = await createOrphan({ hours: 25 });
     const claimConcurrently = () =>
-      Promise.all(Array.from({ length: 8 }, () => claimUnreferencedTillObjectRemoval(service.db.sql, key)));
+      Promise.all(Array.from({ length: 8 }, () => claimObjectRemoval(service.db.sql, key)));
     const [first, ...others] = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect([first, others]).toMatchObject([{ key, isTakenOver: false }, []]);
     await expireRemovalClaim(key);
@@ -185,7 +185,7 @@ describe("removeOrphanedTillObjectsTask", () => {
     late.release();
     await first;
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
-    expect(await recordPendingUploadAndGetKey(service.db.sql, key)).not.toBe(key);
+    expect(await recordPendingUpload(service.db.sql, key)).not.toBe(key);
     expect(await listStaleTillUploadKeys(service.db.sql, 1_000)).not.toContain(key);
   });
 
@@ -201,7 +201,7 @@ describe("removeOrphanedTillObjectsTask", () => {
 
   it("counts a day from the last upload of an object", async () => {
     const key = await createOrphan({ hours: 25 });
-    await recordPendingUploadAndGetKey(service.db.sql, key);
+    await recordPendingUpload(service.db.sql, key);
     await runRemoval();
     expect(await doesObjectExist(key)).toBe(true);
   });

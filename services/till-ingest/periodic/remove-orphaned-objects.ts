@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { listStaleTillUploadKeys } from "../queries/pending-uploads.ts";
-import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
+import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 /** Maximum number of objects that one run removes. The next run removes the others. */
 const maxPerRun = 1_000;
@@ -17,7 +17,7 @@ export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestServiceC
   async run(services) {
     let removed = 0;
     for (const key of await listStaleTillUploadKeys(services.db.sql, maxPerRun)) {
-      if (await removeTillObjectIfUnreferenced(services, key)) removed += 1;
+      if (await removeUnreferencedObject(services, key)) removed += 1;
     }
     if (removed > 0) services.log.info({ objects: removed }, "removed orphaned objects");
   },

@@ -1,8 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { groupByLocation, listTillPartitionSuffixes } from "../queries/till-partitions.ts";
-import { listReplacedTillBodies, scheduleReplacedTillBodyRemovals } from "../queries/till-versions.ts";
-import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
+import { listReplacedTillBodies, scheduleObjectRemovals } from "../queries/till-versions.ts";
+import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
@@ -17,10 +17,8 @@ export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestServiceCo
       for (let count = batchSize; count === batchSize; ) {
         const replaced = await listReplacedTillBodies(db.sql, { suffix, days, limit: batchSize });
         for (const [locationId, revisions] of groupByLocation(replaced)) {
-          const keys = await db.transaction((tx) =>
-            scheduleReplacedTillBodyRemovals(tx, { locationId, revisions, days }),
-          );
-          for (const key of keys) await removeTillObjectIfUnreferenced({ db, objects }, key);
+          const keys = await db.transaction((tx) => scheduleObjectRemovals(tx, { locationId, revisions, days }));
+          for (const key of keys) await removeUnreferencedObject({ db, objects }, key);
         }
         count = replaced.length;
       }

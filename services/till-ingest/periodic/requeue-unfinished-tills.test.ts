@@ -6,7 +6,7 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
-import { requeueTillsWithOverdueReportTask } from "./requeue-unfinished-tills.ts";
+import { requeueOverdueTillsTask } from "./requeue-unfinished-tills.ts";
 
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();
@@ -23,7 +23,7 @@ async function pushTill(fields: Parameters<typeof buildTestTill>[0] = {}): Promi
 }
 
 const runRequeue = () =>
-  requeueTillsWithOverdueReportTask.run({
+  requeueOverdueTillsTask.run({
     db: service.db,
     log: createLogger({ name: "test", level: "silent" }),
     requeueAfterSeconds: 300,
@@ -66,7 +66,7 @@ async function publishReportFinalized(tillId: string, revision = 1): Promise<voi
   });
 }
 
-describe("requeueTillsWithOverdueReportTask", () => {
+describe("requeueOverdueTillsTask", () => {
   it("publishes till.pushed again with the same revision after five minutes without a report", async () => {
     const id = await pushTill();
     expect(await secondsToNextRequeue(id)).toBeGreaterThan(290);

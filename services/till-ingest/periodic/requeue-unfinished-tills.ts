@@ -2,8 +2,8 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { writeTillPushedToOutbox } from "../publish-till-events.ts";
 import { groupByLocation } from "../queries/till-partitions.ts";
-import { findCurrentTillRevisionReasons } from "../queries/till-versions.ts";
-import { listTillsToRequeue, lockTillsToRequeue, recordTillRequeuesAndBackoff } from "../queries/tills.ts";
+import { findRevisionReasons } from "../queries/till-versions.ts";
+import { listTillsToRequeue, lockTillsToRequeue, recordRequeues } from "../queries/tills.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;
@@ -12,7 +12,7 @@ const maxPerRun = 1_000;
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
  * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
  */
-export const requeueTillsWithOverdueReportTask: PeriodicTask<
+export const requeueOverdueTillsTask: PeriodicTask<
   Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">
 > = {
   name: "requeue unfinished tills",
@@ -23,12 +23,12 @@ export const requeueTillsWithOverdueReportTask: PeriodicTask<
       requeued += await db.transaction(async (tx) => {
         const tills = await lockTillsToRequeue(tx, { locationId, ids: overdue.map(({ id }) => id) });
         const ids = tills.map(({ id }) => id);
-        const reasons = await findCurrentTillRevisionReasons(tx, { locationId, tillIds: ids });
+        const reasons = await findRevisionReasons(tx, { locationId, tillIds: ids });
         for (const till of tills) {
           const reason = reasons.get(till.id) ?? "push";
           await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
         }
-        await recordTillRequeuesAndBackoff(tx, { locationId, ids }, { requeueAfterSeconds });
+        await recordRequeues(tx, { locationId, ids }, { requeueAfterSeconds });
         return tills.length;
       });
     }

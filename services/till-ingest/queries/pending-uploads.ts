@@ -14,11 +14,11 @@ const isReferenced = (sql: SqlClient | SqlTransaction, key: string) => sql`
  * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
  * key if a process has claimed the removal of the object with the given key.
  */
-export async function recordPendingUploadAndGetKey(sql: SqlClient, key: string): Promise<string> {
+export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
     insert into pending_uploads ${sql({ key })}
     on conflict (key) do update set created_at = now() where pending_uploads.removal_claimed_at is null`;
-  return count > 0 ? key : recordPendingUploadAndGetKey(sql, addUniquePartToObjectKey(key, randomUUID()));
+  return count > 0 ? key : recordPendingUpload(sql, addUniquePartToObjectKey(key, randomUUID()));
 }
 
 /** Ends the pending upload of an object if a till refers to the object. Otherwise, the object can still be removed. */
@@ -53,10 +53,7 @@ export interface ObjectRemovalClaim {
  * 30 minutes. A claim lasts 30 minutes, because this is much longer than a deletion takes, but shorter than the hour
  * between two runs of the periodic task.
  */
-export async function claimUnreferencedTillObjectRemoval(
-  sql: SqlClient,
-  key: string,
-): Promise<ObjectRemovalClaim | undefined> {
+export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
     update pending_uploads set removal_claimed_at = now()
     from (
@@ -85,6 +82,6 @@ export async function recordStoredObjectDeletion(
 }
 
 /** Ends the pending upload of an object if it started more than a day ago and a till refers to the object. */
-export async function confirmOverdueUploadIfReferenced(sql: SqlClient, key: string): Promise<void> {
+export async function confirmOverdueUpload(sql: SqlClient, key: string): Promise<void> {
   await sql`delete from pending_uploads where key = ${key} and ${isStale(sql)} and ${isReferenced(sql, key)}`;
 }

@@ -1,6 +1,6 @@
 import {
-  acquireTransactionAdvisoryLock,
   type Database,
+  lockInTransaction,
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
@@ -46,12 +46,12 @@ type NewReprocessing = Pick<
  * location has at most one unfinished reprocessing. Those after a change of the time zone are separate, because another
  * one may have reprocessed tills before the change.
  */
-export async function findOrInsertBulkTillReprocessing(
+export async function insertReprocessing(
   tx: SqlTransaction,
   db: Database,
   row: NewReprocessing,
 ): Promise<BulkTillReprocessingRow> {
-  await acquireTransactionAdvisoryLock(tx, db, `reprocessing of ${row.locationId}`);
+  await lockInTransaction(tx, db, `reprocessing of ${row.locationId}`);
   const isUnfinished = tx`
     finished_at is null and location_id is not distinct from ${row.locationId}
     and time_zone is ${row.timeZone === null ? tx`` : tx`not`} null`;
@@ -155,7 +155,7 @@ export async function lockTillsToReprocess(
 }
 
 /** Updates the progress of a reprocessing. If `last` is undefined, marks the reprocessing as finished. */
-export async function recordBulkReprocessingProgress(
+export async function recordReprocessing(
   tx: SqlTransaction,
   { id }: BulkTillReprocessingRow,
   { count, last, partition }: { count: number; last: TillKey | undefined; partition: string | null },

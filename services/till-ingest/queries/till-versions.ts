@@ -19,7 +19,7 @@ export async function insertTillRevision(
 }
 
 /** Returns the reasons of the current revisions of these tills of a location, by till id. */
-export async function findCurrentTillRevisionReasons(
+export async function findRevisionReasons(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Map<string, TillRevisionReason>> {
@@ -81,7 +81,7 @@ export async function listReplacedTillBodies(
  * Marks these replaced bodies of a location as removed, and schedules the removal of their objects. Returns the keys of
  * the objects.
  */
-export async function scheduleReplacedTillBodyRemovals(
+export async function scheduleObjectRemovals(
   tx: SqlTransaction,
   { locationId, revisions, days }: { locationId: string; revisions: TillRevisionKey[]; days: number },
 ): Promise<string[]> {

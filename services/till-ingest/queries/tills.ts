@@ -235,7 +235,7 @@ export async function lockTillsToRequeue(
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
-export async function recordTillRequeuesAndBackoff(
+export async function recordRequeues(
   tx: SqlTransaction,
   { locationId, ids }: { locationId: string; ids: string[] },
   { requeueAfterSeconds }: { requeueAfterSeconds: number },

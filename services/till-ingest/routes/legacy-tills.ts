@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { FetchLegacyTillsRequest, LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
+import { FetchLegacyTillsRequest, LegacyFetchResults, LegacyTill } from "@pragma/contracts/legacy-till";
 import { type PosApplicationName, posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
@@ -84,7 +84,7 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   responses: {
     200: {
       description: "The result for each till, grouped by location",
-      schema: z.array(LegacyTillFetchResultsForLocation),
+      schema: z.array(LegacyFetchResults),
       example: [
         {
           locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",

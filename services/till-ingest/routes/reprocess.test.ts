@@ -125,7 +125,7 @@ describe("after the time zone of the location was corrected", () => {
   let location: LocationRef;
 
   /** Pushes tills to a location in Europe/Paris, and corrects its time zone. */
-  async function pushTillsAndCorrectTimeZone(count: number, timeZone: string): Promise<string[]> {
+  async function pushThenCorrectZone(count: number, timeZone: string): Promise<string[]> {
     location = service.accounts.addLocation();
     principal = buildTestPrincipal({ location: { ...location } });
     const ids = await pushTills(count);
@@ -136,7 +136,7 @@ describe("after the time zone of the location was corrected", () => {
     (await service.tillPushedEvents(id)).map(({ timeZone }) => timeZone);
 
   it("a till is reprocessed in the new time zone, even while an earlier reprocessing is pending", async () => {
-    const [id = ""] = await pushTillsAndCorrectTimeZone(1, "Indian/Reunion");
+    const [id = ""] = await pushThenCorrectZone(1, "Indian/Reunion");
     const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     await reprocess();
     await reprocess();
@@ -147,14 +147,14 @@ describe("after the time zone of the location was corrected", () => {
   });
 
   it("a job reprocesses all tills in the new time zone", async () => {
-    const ids = await pushTillsAndCorrectTimeZone(3, "America/Cayenne");
+    const ids = await pushThenCorrectZone(3, "America/Cayenne");
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=9", { principal });
     await waitUntilFinished(response.headers.get("location") ?? "");
     for (const id of ids) expect(await listPublishedTimeZones(id)).toEqual(["Europe/Paris", "America/Cayenne"]);
   });
 
   it("a job with onlyOtherTimeZone=true reprocesses only tills of another time zone, once", async () => {
-    const ids = await pushTillsAndCorrectTimeZone(3, "America/Cayenne");
+    const ids = await pushThenCorrectZone(3, "America/Cayenne");
     const timeZone = "America/Cayenne";
     principal = { ...principal, location: principal.location && { ...principal.location, timeZone } };
     const [newer = ""] = await pushTills(1);
@@ -171,7 +171,7 @@ describe("after the time zone of the location was corrected", () => {
   });
 
   it("counts the tills that were computed in another time zone", async () => {
-    await pushTillsAndCorrectTimeZone(2, "America/Cayenne");
+    await pushThenCorrectZone(2, "America/Cayenne");
     await service.request("POST", "/v2/tills/", { principal, body: buildTestTill({ isTraining: true }) });
     const count = async (timeZone: string) =>
       otherTimeZoneTillsHandler.handle(service, JSON.stringify({ locationId: principal.location?.id, timeZone }));
@@ -185,7 +185,7 @@ describe("after the time zone of the location was corrected", () => {
     expect(await service.requestProblem({ method: "POST", path, principal: operator })).toMatchObject({
       errors: [{ in: "query", path: "locationId", code: "required" }],
     });
-    const [id = ""] = await pushTillsAndCorrectTimeZone(1, "America/Cayenne");
+    const [id = ""] = await pushThenCorrectZone(1, "America/Cayenne");
     service.accounts.isUnavailable = true;
     try {
       const request = { method: "POST", path: `/v1/tills/${id}/reprocess`, principal };

@@ -16,12 +16,12 @@ import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
 import {
   type BulkTillReprocessingRow,
   findBulkTillReprocessing,
-  findOrInsertBulkTillReprocessing,
+  insertReprocessing,
 } from "../queries/reprocessings.ts";
 import { countTillOrders } from "../queries/tills.ts";
 import { requestTillReprocessing } from "../reprocess-tills.ts";
 import { rejectDryRun } from "./dry-run-parameter.ts";
-import { pendingReportHeaders, toObjectAndReportFields } from "./till-response.ts";
+import { pendingReportHeaders, toTillFields } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineTillIngestRoute({
@@ -50,7 +50,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
     );
     return jsonResponse(
       200,
-      { id: till.id, ...toObjectAndReportFields(till, origin) },
+      { id: till.id, ...toTillFields(till, origin) },
       { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) },
     );
   },
@@ -128,7 +128,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       consumer: principal.consumer,
     };
     const reprocessing = await db.transaction(async (tx) => {
-      const found = await findOrInsertBulkTillReprocessing(tx, db, row);
+      const found = await insertReprocessing(tx, db, row);
       const { id, locationId } = found;
       if (id === row.id) {
         if (locationId !== null && !hasScope(principal.scopes, "locations:any"))

@@ -20,7 +20,7 @@ export function toTillResponse(till: TillRow, origin: string): TillWithBodyUrl {
 }
 
 /** Returns the fields of a response about the body and the report of a till. */
-export function toObjectAndReportFields(till: TillRow, origin: string) {
+export function toTillFields(till: TillRow, origin: string) {
   const { objectUrl } = toTillResponse(till, origin);
   return { objectUrl, ...toReportFields(till, origin) };
 }

@@ -7,11 +7,7 @@ import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import {
-  createJsonResponseWithContentEtag,
-  jsonResponse,
-  notModifiedResponseIfUnchanged,
-} from "@pragma/runtime/http/route-response";
+import { createNotModifiedResponse, createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
@@ -21,21 +17,12 @@ import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
 import { dryRunTill } from "../dry-run-till.ts";
 import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
-import {
-  requireReadableTill,
-  resolveAuthorizedLegacyLocation,
-  resolveAuthorizedTillReplacementLocation,
-} from "../resolve-till-location.ts";
+import { requireReadableTill, resolveLegacyLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
 import { rejectDryRun, requireClearDryRun } from "./dry-run-parameter.ts";
 import { createTillBodyResponse } from "./till-body-response.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
-import {
-  createPushTillResponse,
-  pendingReportHeaders,
-  toObjectAndReportFields,
-  toTillResponse,
-} from "./till-response.ts";
+import { createPushTillResponse, pendingReportHeaders, toTillFields, toTillResponse } from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
@@ -110,12 +97,7 @@ export const pushTillV1Route = defineTillIngestRoute({
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, context, origin, url }) {
     requireClearDryRun(url);
-    const location = await resolveAuthorizedLegacyLocation(
-      principal,
-      till.metadata.legacyLocation,
-      services.locations,
-      context,
-    );
+    const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
     if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
     const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
@@ -145,11 +127,11 @@ export const replaceTillRoute = defineTillIngestRoute({
       const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
-    const location = await resolveAuthorizedTillReplacementLocation(principal, till.metadata, services, context);
+    const location = await resolveReplacedLocation(principal, till.metadata, services, context);
     const replaced = await replaceTillBody(services, { location, till, principal, context });
     return jsonResponse(
       200,
-      { tillId: replaced.id, ...toObjectAndReportFields(replaced, origin) },
+      { tillId: replaced.id, ...toTillFields(replaced, origin) },
       pendingReportHeaders(replaced),
     );
   },
@@ -208,7 +190,7 @@ export const getTillRoute = defineTillIngestRoute({
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
-    const response = createJsonResponseWithContentEtag(JSON.stringify(toTillResponse(till, origin)), {
+    const response = createTaggedJsonResponse(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
     return { ...response, headers: { ...response.headers, ...pendingReportHeaders(till) } };
@@ -238,7 +220,7 @@ export const getTillObjectRoute = defineTillIngestRoute({
   async handle({ params, principal, services, header, readLargeBody }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
-    const notModified = notModifiedResponseIfUnchanged(tag);
+    const notModified = createNotModifiedResponse(tag);
     if (notModified) return notModified;
     return createTillBodyResponse(services, till, { acceptEncoding: header("accept-encoding"), readLargeBody });
   },

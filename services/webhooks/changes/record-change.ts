@@ -73,17 +73,17 @@ function isLaterChange({ revision, kind, changedAt }: ReportChange, previous: Ch
   return revision > previous.revision || (kind === "expired" && revision === previous.revision);
 }
 
-interface CatalogOrLocationChange {
+interface SettingsChange {
   locationId: string;
   type: "catalog" | "location";
   changedAt: string;
 }
 
 /** Moves the catalog or the data of a location to the end of its change feed. */
-export async function recordCatalogOrLocationChange(
+export async function recordSettingsChange(
   tx: SqlTransaction,
   services: Pick<ChangeFeedServices, "changeWaiters">,
-  { locationId, type, changedAt }: CatalogOrLocationChange,
+  { locationId, type, changedAt }: SettingsChange,
 ): Promise<void> {
   const feed = await lockChangeFeed(tx, locationId);
   const previous = await findChangeRow(tx, { locationId, type, id: locationId });

@@ -6,9 +6,9 @@ import type { WebhooksDependencies } from "../dependencies.ts";
 import { createWebhookSignatureHeaders } from "../messages/sign-message.ts";
 import type { ReleasedWebhookDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
 import type { WebhookAttemptWriter } from "./attempt-writer.ts";
-import type { WebhookEndpointLookup, WebhookEndpointWithCredentials } from "./endpoint-cache.ts";
-import type { WebhookAttemptResultForCircuitBreaker } from "./endpoint-concurrency-limiter.ts";
-import { evaluateWebhookDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
+import type { EndpointCredentials, WebhookEndpointLookup } from "./endpoint-cache.ts";
+import type { BreakerResult } from "./endpoint-concurrency-limiter.ts";
+import { evaluateAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
 export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
@@ -36,11 +36,11 @@ const endpointLoadRetryMs = 30_000;
 export async function attemptWebhookDelivery(
   services: DeliveryAttemptDependencies,
   claim: WebhookDeliveryClaim,
-): Promise<WebhookAttemptResultForCircuitBreaker> {
+): Promise<BreakerResult> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookAttemptResultForCircuitBreaker> => {
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<BreakerResult> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
     // An error is ignored, because the claim also ends when its lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
@@ -62,7 +62,7 @@ export async function attemptWebhookDelivery(
     const endedAt = clock();
     const isTest = event === "test";
     const schedule = config.WEBHOOK_RETRY_SCHEDULE;
-    const evaluation = evaluateWebhookDeliveryAttempt(postResult, {
+    const evaluation = evaluateAttempt(postResult, {
       schedule,
       failedAttempts: failures,
       endedAt,
@@ -88,7 +88,7 @@ export async function attemptWebhookDelivery(
 
 function attemptOperation(
   { deliveryId, webhookId, event, generation, attempt }: WebhookDeliveryClaim,
-  { url }: WebhookEndpointWithCredentials,
+  { url }: EndpointCredentials,
 ): TracedOperation {
   return {
     name: `webhook ${event}`,
@@ -107,11 +107,7 @@ function attemptOperation(
 
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
-  {
-    claim,
-    endpoint,
-    startedAt,
-  }: { claim: WebhookDeliveryClaim; endpoint: WebhookEndpointWithCredentials; startedAt: Date },
+  { claim, endpoint, startedAt }: { claim: WebhookDeliveryClaim; endpoint: EndpointCredentials; startedAt: Date },
 ): Promise<WebhookPostResult> {
   const { url, issue, apiKey } = endpoint;
   const { messageId, event, body } = claim;

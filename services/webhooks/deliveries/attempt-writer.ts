@@ -3,7 +3,7 @@ import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { type CompletedWebhookAttempt, recordDeliveryAttemptResults } from "../queries/attempts.ts";
 import { batchCalls } from "./batch-calls.ts";
-import { groupWebhookEndpointsByHealth, updateFailingWebhooksAndPublishEvents } from "./endpoint-health.ts";
+import { groupWebhookEndpointsByHealth, updateFailingWebhooks } from "./endpoint-health.ts";
 
 /** Writes the results of attempts to the database, in batches. */
 export interface WebhookAttemptWriter {
@@ -29,7 +29,7 @@ export function createWebhookAttemptWriter({
       return recordDeliveryAttemptResults(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
       await recordDeliveryAttemptResults(tx, { attempts: completedAttempts, healthyWebhookIds });
-      await updateFailingWebhooksAndPublishEvents(tx, failingEndpoints, { now: clock(), log });
+      await updateFailingWebhooks(tx, failingEndpoints, { now: clock(), log });
     });
   }
 

@@ -8,7 +8,7 @@ const maxCountedPerState = 100_000;
  * Registers metrics that count unsettled deliveries (due, waiting or sending) and webhooks by state. The due and
  * waiting deliveries of paused and disabled webhooks are not counted, because they are only sent after a resumption.
  */
-export function registerWebhookDeliveryMetrics(metrics: PrometheusMetrics, { db, clock }: WebhooksDependencies): void {
+export function registerDeliveryMetrics(metrics: PrometheusMetrics, { db, clock }: WebhooksDependencies): void {
   const { sql } = db;
   metrics.observeGauges(
     "webhook_deliveries",

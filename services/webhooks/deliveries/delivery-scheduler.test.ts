@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { describe, expect, it } from "vitest";
 import {
-  createWebhookSchedulerWithFakeDeliveries,
+  createFakeDeliveryScheduler,
+  type FakeDeliveryScheduler,
   type FakeWebhookEndpointBehavior,
-  type WebhookSchedulerWithFakeDeliveries,
 } from "../testing/scheduler-with-fake-deliveries.ts";
 
 const repeatTimes = (count: number, action: () => void) => {
@@ -15,12 +15,12 @@ const createEndpoints = (
   endpoint: FakeWebhookEndpointBehavior,
 ): Record<string, FakeWebhookEndpointBehavior> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`endpoint ${index}`, endpoint]));
-const waitForCompleted = (deliveries: WebhookSchedulerWithFakeDeliveries, webhookId: string, count: number) =>
+const waitForCompleted = (deliveries: FakeDeliveryScheduler, webhookId: string, count: number) =>
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.countCompleted(webhookId) === count);
 
 describe("the scheduler", () => {
   it("never exceeds the concurrency limit of an endpoint, and completes all deliveries", async () => {
-    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
+    const deliveries = createFakeDeliveryScheduler({ a: { durationMs: 5 } }, { concurrency: 8 });
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
@@ -31,7 +31,7 @@ describe("the scheduler", () => {
 
   it("never exceeds the rate limit of a host across all of its endpoints, and does not delay other hosts", async () => {
     const busyHost = createEndpoints(30, { durationMs: 1, host: "busy.example" });
-    const deliveries = createWebhookSchedulerWithFakeDeliveries(
+    const deliveries = createFakeDeliveryScheduler(
       { ...busyHost, other: { durationMs: 1 } },
       { concurrency: 20, hostRate: { perSecond: 100, burst: 40 } },
     );
@@ -54,7 +54,7 @@ describe("the scheduler", () => {
   });
 
   it("finds earlier deliveries of a webhook at its next poll", async () => {
-    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
+    const deliveries = createFakeDeliveryScheduler({ a: { durationMs: 1 } }, { concurrency: 4 });
     repeatTimes(25, () => deliveries.addDueWithoutPoll("a"));
     deliveries.scheduler.poll(["a"]);
     await waitForCompleted(deliveries, "a", 25);
@@ -62,7 +62,7 @@ describe("the scheduler", () => {
   });
 
   it("reserves capacity for new messages, unless the endpoint has no capacity left or earlier messages wait", async () => {
-    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createFakeDeliveryScheduler({ a: { durationMs: 30 } }, { concurrency: 4 });
     const { scheduler } = deliveries;
     expect(scheduler.reserve("a")).toBeUndefined();
     deliveries.addDue("a");
@@ -81,7 +81,7 @@ describe("the scheduler", () => {
   });
 
   it("continues when the database is available again", async () => {
-    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 1 } });
+    const deliveries = createFakeDeliveryScheduler({ a: { durationMs: 1 } });
     repeatTimes(3, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 3);
     deliveries.isDatabaseDown = true;
@@ -94,7 +94,7 @@ describe("the scheduler", () => {
 
   it("sends only probes to a failing endpoint, and all messages after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
-    const deliveries = createWebhookSchedulerWithFakeDeliveries(endpoints, { concurrency: 1 });
+    const deliveries = createFakeDeliveryScheduler(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 5);
     await sleep(50);
@@ -122,7 +122,7 @@ describe("the scheduler", () => {
   });
 
   it("finishes attempts in flight when it is closed, and starts no other attempts", async () => {
-    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createFakeDeliveryScheduler({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
     await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);
     await deliveries.scheduler.close();
@@ -136,7 +136,7 @@ describe("the scheduler", () => {
 
 describe("a healthy endpoint", () => {
   /** Adds a due delivery, waits until it is completed, and returns the elapsed time in milliseconds. */
-  async function measureDelayMs(deliveries: WebhookSchedulerWithFakeDeliveries, webhookId: string): Promise<number> {
+  async function measureDelayMs(deliveries: FakeDeliveryScheduler, webhookId: string): Promise<number> {
     const startedAt = performance.now();
     const completed = deliveries.countCompleted(webhookId);
     deliveries.addDue(webhookId);
@@ -146,7 +146,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for slow endpoints whose messages would use all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createWebhookSchedulerWithFakeDeliveries(
+    const deliveries = createFakeDeliveryScheduler(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -158,7 +158,7 @@ describe("a healthy endpoint", () => {
 
   it("receives many messages without delay after slow endpoints have taken all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createWebhookSchedulerWithFakeDeliveries(
+    const deliveries = createFakeDeliveryScheduler(
       { ...slow, healthy: { durationMs: 10 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -173,7 +173,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for the many endpoints of one slow host", async () => {
     const slow = createEndpoints(40, { durationMs: 5_000, host: "slow.example" });
-    const deliveries = createWebhookSchedulerWithFakeDeliveries(
+    const deliveries = createFakeDeliveryScheduler(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );

@@ -1,11 +1,7 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { WebhookDeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
-import {
-  type EndpointConcurrencyAndBreakerOptions,
-  type WebhookAttemptResultForCircuitBreaker,
-  WebhookEndpointQueue,
-} from "./endpoint-concurrency-limiter.ts";
+import { type BreakerResult, type EndpointLimitOptions, WebhookEndpointQueue } from "./endpoint-concurrency-limiter.ts";
 import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
@@ -16,8 +12,8 @@ interface DeliverySchedulerOptions {
   /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
-  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookAttemptResultForCircuitBreaker>;
-  limits: EndpointConcurrencyAndBreakerOptions;
+  attemptDelivery(claim: WebhookDeliveryClaim): Promise<BreakerResult>;
+  limits: EndpointLimitOptions;
   hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;
@@ -43,7 +39,7 @@ interface QueueClaimRequest extends Pick<WebhookDeliveryClaimRequest, "webhookId
 }
 
 /** Reserved capacity for one message to an endpoint. */
-export interface WebhookDeliveryCapacityReservation {
+export interface DeliveryReservation {
   /** Starts the attempt of a delivery that was inserted as already claimed. */
   startAttempt(claim: WebhookDeliveryClaim): void;
   cancel(): void;
@@ -91,7 +87,7 @@ export class WebhookDeliveryScheduler {
    * Reserves capacity for one message. Returns undefined if the endpoint has no queue yet or no free capacity, or if
    * earlier messages to the endpoint may be waiting.
    */
-  reserve(webhookId: string): WebhookDeliveryCapacityReservation | undefined {
+  reserve(webhookId: string): DeliveryReservation | undefined {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;

@@ -10,13 +10,13 @@ import {
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
-import { requeueNextWebhookRecoveryBatch } from "../queries/recoveries.ts";
+import { requeueRecoveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
 import { createWebhookEndpointCache } from "./endpoint-cache.ts";
-import { createWebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
+import { createHostTokenBuckets } from "./host-token-buckets.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksDependencies {
@@ -96,7 +96,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     recordDuration,
     onRetry,
   };
-  const hostTokenBuckets = createWebhookHostTokenBucketLookup({
+  const hostTokenBuckets = createHostTokenBuckets({
     perSecond: config.WEBHOOK_HOST_RATE_PER_SECOND,
     burst: config.WEBHOOK_HOST_BURST,
   });
@@ -136,7 +136,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, clock()));
+      const webhookId = await db.transaction((tx) => requeueRecoveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),

@@ -5,7 +5,7 @@ import { getSigningKey } from "../messages/signing-secret.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
-export interface WebhookEndpointWithCredentials {
+export interface EndpointCredentials {
   locationId: string;
   /** The revision of the webhook when the endpoint was loaded. */
   revision: number;
@@ -25,10 +25,7 @@ export interface WebhookEndpointWithCredentials {
  * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
  * an outdated copy from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
  */
-export type WebhookEndpointLookup = (
-  webhookId: string,
-  revision?: number,
-) => Promise<WebhookEndpointWithCredentials | undefined>;
+export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<EndpointCredentials | undefined>;
 
 interface EndpointRow {
   webhookId: string;
@@ -44,10 +41,10 @@ export function createWebhookEndpointCache(
   { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
 ): WebhookEndpointLookup {
-  const cache = new LRUCache<string, WebhookEndpointWithCredentials>({ max: 20_000 });
+  const cache = new LRUCache<string, EndpointCredentials>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
-  async function loadAll(webhookIds: string[]): Promise<(WebhookEndpointWithCredentials | undefined)[]> {
+  async function loadAll(webhookIds: string[]): Promise<(EndpointCredentials | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
         w.id as webhook_id, w.location_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
@@ -63,7 +60,7 @@ export function createWebhookEndpointCache(
     return webhookIds.map((id) => endpoints.get(id));
   }
 
-  function toWebhookEndpoint(row: EndpointRow): WebhookEndpointWithCredentials {
+  function toWebhookEndpoint(row: EndpointRow): EndpointCredentials {
     const { locationId, revision, url, encryptedApiKey, secrets } = row;
     return {
       locationId,

@@ -4,9 +4,9 @@ import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
 /** Whether an attempt shows that the endpoint works; `unknown` if the attempt was skipped or a test message failed. */
-export type WebhookAttemptResultForCircuitBreaker = "succeeded" | "failed" | "unknown";
+export type BreakerResult = "succeeded" | "failed" | "unknown";
 
-export interface EndpointConcurrencyAndBreakerOptions {
+export interface EndpointLimitOptions {
   /** Maximum number of messages in flight to one endpoint. */
   maxConcurrency: number;
   circuitBreaker: CircuitBreakerOptions;
@@ -15,7 +15,7 @@ export interface EndpointConcurrencyAndBreakerOptions {
 interface EndpointQueueOptions {
   locationId: string;
   url: URL;
-  limits: EndpointConcurrencyAndBreakerOptions;
+  limits: EndpointLimitOptions;
   semaphore: FairWebhookEndpointSemaphore;
   hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Returns the current time in milliseconds, for the circuit breaker. */
@@ -104,7 +104,7 @@ export class WebhookEndpointQueue {
   }
 
   /** Records the result of an attempt, and releases the attempt's capacity. */
-  recordResult(result: WebhookAttemptResultForCircuitBreaker): void {
+  recordResult(result: BreakerResult): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
     this.#releaseSlots(1);

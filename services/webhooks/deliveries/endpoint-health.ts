@@ -20,7 +20,7 @@ const disableAfterMs = 5 * dayMs;
 const warnAfterMs = disableAfterMs / 2;
 
 /** Returns the action after a failed attempt: the reason for disabling the endpoint, `warn`, or `nothing`. */
-export function chooseFailingWebhookEndpointAction(
+export function chooseEndpointAction(
   { failingSince, warnedAt, isGone }: EndpointHealth,
   now: Date,
 ): WebhookDisabledReason | "warn" | "nothing" {
@@ -93,7 +93,7 @@ interface FailingWebhook
  * Publishes an event when an endpoint is disabled, and a warning event when an endpoint has been failing for two and a
  * half days. These events are sent to the recipient's other endpoints.
  */
-export async function updateFailingWebhooksAndPublishEvents(
+export async function updateFailingWebhooks(
   tx: SqlTransaction,
   failingEndpoints: FailingEndpointUpdate[],
   { now, log }: { now: Date; log: Logger },
@@ -112,7 +112,7 @@ export async function updateFailingWebhooksAndPublishEvents(
       input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
     const { locationId, webhookId: subject, failingSince } = webhook;
-    const healthDecision = chooseFailingWebhookEndpointAction({ failingSince, warnedAt, isGone }, now);
+    const healthDecision = chooseEndpointAction({ failingSince, warnedAt, isGone }, now);
     if (healthDecision === "nothing") continue;
     const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (healthDecision === "warn") {

@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import { evaluateWebhookDeliveryAttempt } from "./evaluate-attempt.ts";
+import { evaluateAttempt } from "./evaluate-attempt.ts";
 
 const endedAt = new Date("2026-05-29T10:00:00.000Z");
 const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt, isTest: false };
@@ -10,7 +10,7 @@ const createPostResult = (status: number, retryAfterMs: number | null = null) =>
 });
 
 test.each([200, 201, 204, 299])("%i is success", (status) => {
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(status), firstAttempt)).toEqual({
+  expect(evaluateAttempt(createPostResult(status), firstAttempt)).toEqual({
     state: "succeeded",
     error: null,
     nextAttemptAt: null,
@@ -19,19 +19,19 @@ test.each([200, 201, 204, 299])("%i is success", (status) => {
 });
 
 test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is retried", (status) => {
-  const evaluation = evaluateWebhookDeliveryAttempt(createPostResult(status), firstAttempt);
+  const evaluation = evaluateAttempt(createPostResult(status), firstAttempt);
   expect(evaluation).toMatchObject({ state: "pending", isEndpointGone: false });
   expect(evaluation.error).toContain(`The endpoint responded with status ${status}`);
 });
 
 it("explains that redirects are not followed", () => {
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
+  expect(evaluateAttempt(createPostResult(302), firstAttempt).error).toBe(
     "The endpoint responded with status 302. Redirects are not followed.",
   );
 });
 
 it("does not retry after 410", () => {
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
+  expect(evaluateAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
     isEndpointGone: true,
@@ -39,25 +39,20 @@ it("does not retry after 410", () => {
 });
 
 it("fails after one more failure than the schedule has delays", () => {
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe(
-    "pending",
-  );
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
+  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
+  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });
 });
 
 it("reports why there is no response", () => {
-  const evaluation = evaluateWebhookDeliveryAttempt(
-    { status: null, reason: "The endpoint refused the connection." },
-    firstAttempt,
-  );
+  const evaluation = evaluateAttempt({ status: null, reason: "The endpoint refused the connection." }, firstAttempt);
   expect(evaluation).toMatchObject({ state: "pending", error: "The endpoint refused the connection." });
 });
 
 it("does not retry a test", () => {
-  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
+  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });

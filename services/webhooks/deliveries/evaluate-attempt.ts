@@ -35,7 +35,7 @@ interface EvaluateAttemptOptions {
  * failure. After any other result, including a redirect, the message is retried according to the schedule, unless the
  * message is a test.
  */
-export function evaluateWebhookDeliveryAttempt(
+export function evaluateAttempt(
   postResult: WebhookPostResult,
   { schedule, failedAttempts, endedAt, isTest }: EvaluateAttemptOptions,
 ): WebhookAttemptEvaluation {

@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
  */
 export type WebhookHostTokenBucketLookup = (url: URL) => TokenBucket;
 
-export function createWebhookHostTokenBucketLookup(rate: TokenBucketRate): WebhookHostTokenBucketLookup {
+export function createHostTokenBuckets(rate: TokenBucketRate): WebhookHostTokenBucketLookup {
   const memoMethod = () => new TokenBucket(rate, performance.now());
   const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
   return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));

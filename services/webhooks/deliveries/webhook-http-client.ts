@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import type { WebhookEndpointRules } from "../endpoints/check-endpoint.ts";
 import { HostConnectionError } from "../endpoints/connect-to-host.ts";
-import { createWebhookAddressCheckingConnector } from "../endpoints/guarded-connector.ts";
+import { createCheckedConnector } from "../endpoints/guarded-connector.ts";
 import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 
@@ -38,7 +38,7 @@ export function createWebhookHttpClient({
   ...rules
 }: WebhookHttpClientOptions): WebhookHttpClient {
   const agent = new Agent({
-    connect: createWebhookAddressCheckingConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
+    connect: createCheckedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
     // Shorter than the idle timeout of most servers, because a request on a connection that is being closed fails.

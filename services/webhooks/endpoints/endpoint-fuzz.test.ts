@@ -4,10 +4,7 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
-import {
-  type OutboundConnectionRecorder,
-  recordAndRestrictOutgoingConnections,
-} from "../testing/connection-recorder.ts";
+import { type OutboundConnectionRecorder, restrictConnections } from "../testing/connection-recorder.ts";
 import { isNonPublicIpAddress } from "../testing/non-public-ip-address.ts";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 import { findWebhookEndpointUrlIssue } from "./check-endpoint.ts";
@@ -122,7 +119,7 @@ const endpointArbitrary = fc.record({
 
 let connectionRecorder: OutboundConnectionRecorder;
 beforeAll(() => {
-  connectionRecorder = recordAndRestrictOutgoingConnections(() => false);
+  connectionRecorder = restrictConnections(() => false);
 });
 afterAll(() => connectionRecorder?.stop());
 
@@ -182,7 +179,7 @@ it("does not follow redirects", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  connectionRecorder = recordAndRestrictOutgoingConnections((address) => address === "127.0.0.1");
+  connectionRecorder = restrictConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
     addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
     ownPorts,

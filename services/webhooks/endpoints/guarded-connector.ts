@@ -19,7 +19,7 @@ const keepAliveDelayMs = 60_000;
  * connects to one of them, so that a DNS change after the check has no effect. If an address is forbidden, or if the host
  * cannot be resolved, the connection fails. `timeoutMs` limits the whole: the lookup, all addresses and TLS.
  */
-export function createWebhookAddressCheckingConnector(
+export function createCheckedConnector(
   { addressPolicy, ownPorts, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost">,
   options: { timeoutMs: number },
 ): buildConnector.connector {

@@ -7,8 +7,8 @@ import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { insertWebhookMessagesAndDeliveries, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findSubscribedWebhookIdsPerEvent, type LocationWebhookEventKey } from "../queries/webhooks.ts";
+import { insertMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
+import { findWebhookIdsPerEvent, type LocationWebhookEventKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -54,13 +54,10 @@ export function createWebhookMessageEnqueuer({
   config,
   scheduler,
 }: MessageEnqueuerOptions): WebhookMessageEnqueuer {
-  const findBatched = batchCalls(
-    (matches: LocationWebhookEventKey[]) => findSubscribedWebhookIdsPerEvent(db.sql, matches),
-    {
-      maxBatchSize: 50,
-      maxConcurrentBatches: 2,
-    },
-  );
+  const findBatched = batchCalls((matches: LocationWebhookEventKey[]) => findWebhookIdsPerEvent(db.sql, matches), {
+    maxBatchSize: 50,
+    maxConcurrentBatches: 2,
+  });
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
   /**
@@ -86,11 +83,7 @@ export function createWebhookMessageEnqueuer({
     });
     const leaseExpiresAt = new Date(now.getTime() + getWebhookClaimLeaseMs(config));
     try {
-      const inserted = await insertWebhookMessagesAndDeliveries(
-        db.sql,
-        { messages, deliveries },
-        { now, leaseExpiresAt },
-      );
+      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
       const dueWebhookIds: string[] = [];
       for (const { reservation, delivery } of reservedDeliveries) {

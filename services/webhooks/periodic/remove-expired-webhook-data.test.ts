@@ -6,7 +6,7 @@ import { createTestDatabaseSchema } from "@pragma/runtime/testing/database-schem
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { webhooksServiceConfigSchema } from "../config.ts";
-import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
+import { insertMessages } from "../queries/insert-messages.ts";
 import { createDayPartitionsTask } from "./create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./remove-expired-webhook-data.ts";
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 async function storeMessage(daysAgo: number, state = "succeeded"): Promise<string> {
   const id = randomUUID();
   const now = new Date(today.getTime() - daysAgo * dayMs);
-  await insertWebhookMessagesAndDeliveries(
+  await insertMessages(
     db.sql,
     {
       messages: [{ messageId: id, locationId, event: "order.paid", body: "{}", subject: id, traceparent: "t" }],

@@ -2,9 +2,9 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksServiceContext } from "../context.ts";
 import { dropDayPartitions, getMessageDay } from "../queries/message-days.ts";
 import {
+  deliveryRemovalBatch,
   removeExpiredDeliveries,
   removeRowsOfDeletedWebhooks,
-  webhookDeliveryRemovalBatchSize,
 } from "../queries/remove-webhooks.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -24,7 +24,7 @@ export const removeExpiredWebhookDataTask: PeriodicTask<
     const { sql } = db;
     const now = clock();
     const before = new Date(now.getTime() - config.WEBHOOK_RETENTION_DAYS * dayMs);
-    while ((await removeExpiredDeliveries(sql, before)) === webhookDeliveryRemovalBatchSize);
+    while ((await removeExpiredDeliveries(sql, before)) === deliveryRemovalBatch);
     const partitions = await dropDayPartitions(db, getMessageDay(before));
     if (partitions.length > 0) log.info({ partitions }, "old messages and attempts removed");
     await sql`delete from webhook_hourly_stats where hour < ${before}`;

@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksServiceContext } from "../context.ts";
-import { releaseExpiredWebhookDeliveryClaims } from "../queries/claims.ts";
+import { releaseExpiredClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
@@ -13,13 +13,13 @@ const overdueAfterMs = 2_000;
  * makes all instances poll the webhooks that have overdue deliveries. A delivery can be overdue because no instance was
  * notified when it became due, for example if the instance that should have retried it has stopped.
  */
-export const createWebhookDeliveryRequeueTask = (everySeconds: number): PeriodicTask<WebhooksServiceContext> => ({
+export const createRequeueTask = (everySeconds: number): PeriodicTask<WebhooksServiceContext> => ({
   name: "requeue due deliveries",
   intervalSeconds: everySeconds,
   async run({ db, log, clock, deliveryWorker, config }) {
     let expiredCount = 0;
     for (let releasedCount = batchSize; releasedCount === batchSize; expiredCount += releasedCount) {
-      releasedCount = await releaseExpiredWebhookDeliveryClaims(db, {
+      releasedCount = await releaseExpiredClaims(db, {
         now: clock(),
         leaseMs: getWebhookClaimLeaseMs(config),
         limit: batchSize,

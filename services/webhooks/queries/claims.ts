@@ -209,7 +209,7 @@ export async function releaseWebhookDeliveryClaims(
  *
  * @returns how many deliveries were requeued.
  */
-export async function releaseExpiredWebhookDeliveryClaims(
+export async function releaseExpiredClaims(
   db: Database,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {

@@ -43,7 +43,7 @@ const bodySeparator = "\u0001";
  *
  * @returns one row per inserted delivery, and one row per message without deliveries.
  */
-export async function insertWebhookMessagesAndDeliveries(
+export async function insertMessages(
   sql: SqlClient,
   { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewWebhookDelivery[] },
   { now, leaseExpiresAt }: { now: Date; leaseExpiresAt: Date },

@@ -1,7 +1,7 @@
 import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
 import {
-  acquireTransactionAdvisoryLock,
   type Database,
+  lockInTransaction,
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
@@ -55,11 +55,11 @@ export async function lockLocationForWebhookLimits(
   db: Database,
   locationId: string,
 ): Promise<void> {
-  await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+  await lockInTransaction(tx, db, `location ${locationId}`);
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
-export async function incrementWebhookRevisionsOfRecipient(
+export async function incrementWebhookRevisions(
   tx: SqlTransaction,
   { locationId, id }: WebhookRecipientKey,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function incrementWebhookRevisionsOfRecipient(
 }
 
 /** Returns a recipient, with the secret that the request contained or generated. Later responses omit the secret. */
-export async function findRecipientWithReturnedSecret(
+export async function findRecipientWithSecret(
   tx: SqlTransaction,
   { locationId, id, returnedSecret, now }: WebhookRecipientKey & { returnedSecret: ReturnedSecret; now: Date },
 ) {

@@ -4,12 +4,9 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
-export type BulkWebhookDeliveryRecoveryRow = WithDateFields<
-  WebhookDeliveryRecovery,
-  "createdAt" | "since" | "finishedAt"
->;
+export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
-export const bulkWebhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
@@ -28,9 +25,9 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
 export async function upsertBulkDeliveryRecoveryRow(
   tx: SqlTransaction,
   { locationId, webhookId, since, now }: { locationId: string; webhookId: string; since: string; now: Date },
-): Promise<BulkWebhookDeliveryRecoveryRow> {
+): Promise<DeliveryRecoveryRow> {
   const isLocated = tx`location_id = ${locationId}`;
-  const [row] = await tx<[BulkWebhookDeliveryRecoveryRow]>`
+  const [row] = await tx<[DeliveryRecoveryRow]>`
     with requested as (
       select min(since) as since from (
         select since from delivery_recoveries
@@ -47,7 +44,7 @@ export async function upsertBulkDeliveryRecoveryRow(
     on conflict (location_id, webhook_id) where finished_at is null do update set
       since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, cursor_created_at = null, cursor_id = null
-    returning ${bulkWebhookDeliveryRecoveryColumns(tx)}`;
+    returning ${deliveryRecoveryColumns(tx)}`;
   return row;
 }
 
@@ -72,7 +69,7 @@ interface UnfinishedRecovery {
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */
-export async function requeueNextWebhookRecoveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+export async function requeueRecoveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
     select location_id, id, webhook_id, since, created_at, cursor_created_at, cursor_id
     from delivery_recoveries where finished_at is null

@@ -2,7 +2,7 @@ import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./message-days.ts";
 
 /** Maximum number of deliveries or messages that one statement removes. */
-export const webhookDeliveryRemovalBatchSize = 1_000;
+export const deliveryRemovalBatch = 1_000;
 
 const dayMs = 24 * 3_600_000;
 
@@ -29,8 +29,8 @@ export async function removeRowsOfDeletedWebhooks(
     day && last && getMessageDay(day) <= getMessageDay(last);
     day = new Date(day.getTime() + dayMs)
   ) {
-    for (let count = webhookDeliveryRemovalBatchSize; count === webhookDeliveryRemovalBatchSize && removed < max; ) {
-      count = await removeDeliveriesOfDeletedWebhooks(sql, getMessageDay(day));
+    for (let count = deliveryRemovalBatch; count === deliveryRemovalBatch && removed < max; ) {
+      count = await removeDeliveriesOfDeleted(sql, getMessageDay(day));
       removed += count;
     }
   }
@@ -49,14 +49,14 @@ export async function removeRowsOfDeletedWebhooks(
  * number of removed deliveries. Skips locked rows, because two removals that lock the same rows in different sequences
  * would deadlock.
  */
-async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, day: string): Promise<number> {
+async function removeDeliveriesOfDeleted(sql: SqlClient, day: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with selected as (
       select w.location_id, d.id
       from webhooks w join webhook_deliveries d on d.location_id = w.location_id and d.webhook_id = w.id
       where w.state = 'deleted' and d.state <> 'sending'
         and d.created_at >= ${`${day}T00:00:00Z`} and d.created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
-      limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked
+      limit ${deliveryRemovalBatch} for update of d skip locked
     ), deleted_attempts as (
       delete from attempts a using selected
       where a.delivery_id = selected.id
@@ -78,7 +78,7 @@ export async function removeExpiredDeliveries(sql: SqlClient, before: Date): Pro
   const { count } = await sql`
     with selected as (
       select location_id, id from webhook_deliveries where created_at < ${before} and state <> 'sending'
-      order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked
+      order by created_at limit ${deliveryRemovalBatch} for update skip locked
     )
     delete from webhook_deliveries d using selected where d.location_id = selected.location_id and d.id = selected.id`;
   return count;

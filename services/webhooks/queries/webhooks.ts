@@ -23,10 +23,7 @@ export interface LocationWebhookEventKey {
  * For each entry of `matches`, in the same order, returns the ids of the location's webhooks that subscribe to the
  * event.
  */
-export async function findSubscribedWebhookIdsPerEvent(
-  sql: SqlClient,
-  matches: LocationWebhookEventKey[],
-): Promise<string[][]> {
+export async function findWebhookIdsPerEvent(sql: SqlClient, matches: LocationWebhookEventKey[]): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id
     from rows from (jsonb_to_recordset(${toRecordsetParameter(sql, matches)}) as (location_id uuid, event text))

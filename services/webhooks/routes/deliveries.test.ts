@@ -3,7 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BulkWebhookDeliveryRecoveryRow, upsertBulkDeliveryRecoveryRow } from "../queries/recoveries.ts";
+import { type DeliveryRecoveryRow, upsertBulkDeliveryRecoveryRow } from "../queries/recoveries.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksTestPrincipal,
@@ -342,10 +342,10 @@ describe("a recovery", () => {
     const { locationId } = subscription;
     const request = { locationId, webhookId: subscription.webhook.id, now: new Date() };
     const rollback = new Error("Roll back the transaction.");
-    const recoveries = await new Promise<BulkWebhookDeliveryRecoveryRow[]>((resolve, reject) => {
+    const recoveries = await new Promise<DeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
-          const rows: BulkWebhookDeliveryRecoveryRow[] = [];
+          const rows: DeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
             rows.push(await upsertBulkDeliveryRecoveryRow(tx, { ...request, since }));
           }

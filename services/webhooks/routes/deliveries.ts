@@ -18,7 +18,7 @@ import {
 } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
@@ -30,7 +30,7 @@ import {
   webhookDeliveryByIdCondition,
   webhookDeliveryColumns,
 } from "../queries/deliveries.ts";
-import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
+import { insertMessages } from "../queries/insert-messages.ts";
 import { getMessageDay } from "../queries/message-days.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
@@ -150,7 +150,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
       JSON.stringify({ ...delivery, attempts }),
       wrapJsonTextInObject("payload", message.body),
     );
-    return createJsonResponseWithContentEtag(responseText, { ifNoneMatch: header("if-none-match") });
+    return createTaggedJsonResponse(responseText, { ifNoneMatch: header("if-none-match") });
   },
 });
 
@@ -232,7 +232,7 @@ export const testWebhookRoute = defineWebhooksRoute({
     const body = serializeWebhookMessage(message);
     const messages = [{ messageId, locationId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
-    await insertWebhookMessagesAndDeliveries(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
+    await insertMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(

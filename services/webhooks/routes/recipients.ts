@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
-  RotateWebhookRecipientSecretRequest,
+  RotateSecretRequest,
   UpsertWebhookRecipientRequest,
   WebhookRecipient,
   WebhookRecipientWithSecret,
@@ -15,8 +15,8 @@ import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/r
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import {
-  findRecipientWithReturnedSecret,
-  incrementWebhookRevisionsOfRecipient,
+  findRecipientWithSecret,
+  incrementWebhookRevisions,
   lockLocationForWebhookLimits,
   lockWebhookRecipient,
   type WebhookRecipientRow,
@@ -78,7 +78,7 @@ async function upsertRecipient(
         });
       }
       await tx`update recipients set ${tx(content)} where location_id = ${locationId} and id = ${id}`;
-      await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
+      await incrementWebhookRevisions(tx, recipientKey);
     }
     const returnedSecret =
       isNew || hmacSecret !== undefined
@@ -93,7 +93,7 @@ async function upsertRecipient(
     });
     return {
       isNew,
-      recipient: await findRecipientWithReturnedSecret(tx, { ...recipientKey, returnedSecret, now }),
+      recipient: await findRecipientWithSecret(tx, { ...recipientKey, returnedSecret, now }),
     };
   });
 }
@@ -120,7 +120,7 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
   },
 });
 
-export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
+export const rotateSecretRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/{id}/rotate",
   operationId: "rotateRecipientSecret",
@@ -129,7 +129,7 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
     "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. Previous secrets expire 24 hours after they are replaced. Until then, `webhook-signature` contains a signature for each active secret, and `x-popina-hmac-signature` uses the oldest active secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
   request: {
     params: webhookRecipientPathParams,
-    body: createValidatingJsonBodyParser(RotateWebhookRecipientSecretRequest),
+    body: createValidatingJsonBodyParser(RotateSecretRequest),
   },
   responses: {
     200: { description: "The recipient, with its new secret", schema: WebhookRecipientWithSecret },
@@ -142,13 +142,13 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
       const recipientKey = await lockWebhookRecipient(tx, target);
       if (!recipientKey) throw new ApiError("recipient_not_found");
       const returnedSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientKey, now });
-      await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
+      await incrementWebhookRevisions(tx, recipientKey);
       const { locationId, id } = recipientKey;
       await publishAuditEvent(tx, audit, {
         ...{ action: "recipient.rotated", locationId, target: { type: "recipient", id } },
         details: { isLeaked: body.isLeaked },
       });
-      return findRecipientWithReturnedSecret(tx, { ...recipientKey, returnedSecret, now });
+      return findRecipientWithSecret(tx, { ...recipientKey, returnedSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },

@@ -1,14 +1,14 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { RecoverWebhookDeliveriesRequest, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
+import { RecoverDeliveriesRequest, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
 import {
-  type BulkWebhookDeliveryRecoveryRow,
-  bulkWebhookDeliveryRecoveryColumns,
+  type DeliveryRecoveryRow,
+  deliveryRecoveryColumns,
   upsertBulkDeliveryRecoveryRow,
 } from "../queries/recoveries.ts";
 import { requireReadableWebhook, webhookPathParams } from "./params.ts";
@@ -20,7 +20,7 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   summary: "Retry failed deliveries",
   description:
     "Starts a recovery, which replays the failed deliveries that were created at or after `since`. Deliveries that are waiting for a retry after a failed attempt are also replayed, but test messages are not. The recovery runs in the background. To follow its progress, get the recovery. If the webhook already has an unfinished recovery, that recovery restarts with the earlier of the two `since` times. Replayed messages keep their IDs.",
-  request: { params: webhookPathParams, body: createValidatingJsonBodyParser(RecoverWebhookDeliveriesRequest) },
+  request: { params: webhookPathParams, body: createValidatingJsonBodyParser(RecoverDeliveriesRequest) },
   responses: { 202: { description: "The recovery that was started or restarted", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
   async handle({ params, body, principal, services, audit }) {
@@ -39,7 +39,7 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   },
 });
 
-export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
+export const getRecoveryRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
@@ -56,10 +56,10 @@ export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { sql } = services.db;
-    const [recovery] = await sql<BulkWebhookDeliveryRecoveryRow[]>`
-      select ${bulkWebhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
+    const [recovery] = await sql<DeliveryRecoveryRow[]>`
+      select ${deliveryRecoveryColumns(sql)} from delivery_recoveries
       where location_id = ${webhook.locationId} and id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
-    return createJsonResponseWithContentEtag(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
+    return createTaggedJsonResponse(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },
 });

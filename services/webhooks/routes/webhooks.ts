@@ -6,7 +6,7 @@ import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
@@ -167,7 +167,7 @@ export const getWebhookRoute = defineWebhooksRoute({
         ) as last_day,
         max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
       from webhook_hourly_stats where ${ofLocation} and webhook_id = ${webhook.id}`;
-    return createJsonResponseWithContentEtag(JSON.stringify({ ...webhook, statistics }), {
+    return createTaggedJsonResponse(JSON.stringify({ ...webhook, statistics }), {
       ifNoneMatch: header("if-none-match"),
     });
   },

@@ -1,5 +1,5 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import { recordCatalogOrLocationChange, recordReportChange } from "../changes/record-change.ts";
+import { recordReportChange, recordSettingsChange } from "../changes/record-change.ts";
 import type { WebhooksServiceContext } from "../context.ts";
 
 /**
@@ -18,7 +18,7 @@ export const changeFeedSubscriptions = [
       event,
       ({ data: { locationId }, time, services, once }) =>
         once((tx) =>
-          recordCatalogOrLocationChange(tx, services, {
+          recordSettingsChange(tx, services, {
             ...{ locationId, changedAt: time, type: event === "catalog.updated" ? "catalog" : "location" },
           }),
         ),

@@ -17,9 +17,7 @@ const connectionRefused = -111;
  * Records the address of every outgoing connection at the last step before the system call, so that no code path is
  * missed. Refuses connections to addresses for which `isAllowed` returns false, so that no traffic leaves this machine.
  */
-export function recordAndRestrictOutgoingConnections(
-  isAllowed: (address: string) => boolean,
-): OutboundConnectionRecorder {
+export function restrictConnections(isAllowed: (address: string) => boolean): OutboundConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };
   const { prototype } = binding("tcp_wrap").TCP;
   const { connect, connect6 } = prototype;

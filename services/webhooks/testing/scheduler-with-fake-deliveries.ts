@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { createWebhookHostTokenBucketLookup } from "../deliveries/host-token-buckets.ts";
+import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
 import type { WebhookDeliveryClaim } from "../queries/claims.ts";
 
 /** The behavior of an endpoint: how long an attempt takes, and whether it fails. */
@@ -13,7 +13,7 @@ export interface FakeWebhookEndpointBehavior {
 }
 
 /** Deliveries in memory, and a scheduler that sends them to fake endpoints. */
-export interface WebhookSchedulerWithFakeDeliveries {
+export interface FakeDeliveryScheduler {
   scheduler: WebhookDeliveryScheduler;
   /** Adds a due delivery, and makes the scheduler poll the deliveries of the webhook. */
   addDue(webhookId: string): void;
@@ -31,7 +31,7 @@ export interface WebhookSchedulerWithFakeDeliveries {
   nowMs: number;
 }
 
-export function createWebhookSchedulerWithFakeDeliveries(
+export function createFakeDeliveryScheduler(
   endpoints: Record<string, FakeWebhookEndpointBehavior>,
   {
     concurrency = 100,
@@ -42,7 +42,7 @@ export function createWebhookSchedulerWithFakeDeliveries(
     maxActiveMessages?: number;
     hostRate?: { perSecond: number; burst: number };
   } = {},
-): WebhookSchedulerWithFakeDeliveries {
+): FakeDeliveryScheduler {
   const dueDeliveryIds = new Map<string, string[]>();
   const completedCounts = new Map<string, number>();
   const activeCounts = new Map<string, number>();
@@ -69,14 +69,14 @@ export function createWebhookSchedulerWithFakeDeliveries(
     dueDeliveryIds.set(webhookId, [...(dueDeliveryIds.get(webhookId) ?? []), `${webhookId} ${count}`]);
   };
 
-  const deliveries: WebhookSchedulerWithFakeDeliveries = {
+  const deliveries: FakeDeliveryScheduler = {
     scheduler: new WebhookDeliveryScheduler({
       limits: {
         maxConcurrency: concurrency,
         circuitBreaker: { failureThreshold: 5, initialOpenMs: 1_000, maxOpenMs: 8_000 },
       },
       maxActiveMessages,
-      hostTokenBuckets: createWebhookHostTokenBucketLookup(hostRate),
+      hostTokenBuckets: createHostTokenBuckets(hostRate),
       log: createLogger({ name: "test", level: "silent" }),
       pollMs: 60_000,
       nowMs: () => deliveries.nowMs,

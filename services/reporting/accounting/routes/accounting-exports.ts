@@ -8,7 +8,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
 import type { Principal } from "@pragma/contracts/principal";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import type { ReportingContext } from "../../context.ts";
@@ -81,7 +81,7 @@ export const getAccountingExportRoute = defineExportRoute({
   async handle({ params: { id }, principal, services, header, origin }) {
     const stored = await requireExport(services, principal, id);
     const accountingExport = toExportResponse(stored, origin);
-    const response = createJsonResponseWithContentEtag(JSON.stringify(accountingExport), {
+    const response = createTaggedJsonResponse(JSON.stringify(accountingExport), {
       ifNoneMatch: header("if-none-match"),
     });
     const isFinished = accountingExport.state === "done" || accountingExport.state === "failed";

@@ -1,4 +1,4 @@
-import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { ReportingContext } from "../../context.ts";
@@ -11,7 +11,7 @@ export const shiftChangeSubscription = defineEventSubscription<ReportingContext,
   async ({ data, services: { db }, context: { traceparent }, once }) => {
     await once(async (tx) => {
       const { locationId } = data;
-      await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+      await lockInTransaction(tx, db, `location ${locationId}`);
       const days = [...(await storeShiftChange(tx, data)), ...(await storeOrdersWithoutTill(tx, data))];
       if (days.length === 0) return;
       await recordLocationWrite(tx, locationId);

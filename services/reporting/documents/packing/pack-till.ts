@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { BusEventData } from "@pragma/contracts/events";
-import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { ObjectNotFoundError, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { ReportingContext } from "../../context.ts";
-import { buildContentVersion, computeReportOrOrderEntityTag } from "../entity-tags.ts";
+import { buildContentVersion, computeDocumentTag } from "../entity-tags.ts";
 import { listStoredOrderVersions, readStoredOrders } from "../queries/orders.ts";
 import { type PackedOrdersRow, type PackedTillRow, replaceTillByPackedTill } from "../queries/packed-tills.ts";
 import { findStoredReport } from "../queries/reports.ts";
@@ -45,7 +45,7 @@ export async function packTill(
   await objects.put(objectKey, bytes);
   await requireStoredBytes(objects, objectKey, bytes);
   return db.transaction(async (tx) => {
-    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await lockInTransaction(tx, db, `location ${locationId}`);
     const stored = await findStoredReport(tx, key);
     // Another instance can have packed the till, which keeps its entity tag.
     if (stored?.etag !== reportEtag || stored.v2 === null) return false;
@@ -135,7 +135,7 @@ function addToDay(groups: OrdersOfDay[], { id, day, isCurrent, openedAt, etag, p
 function findContentVersion(orders: OrdersOfDay[], till: Parameters<typeof buildContentVersion>[0]): string | null {
   const contentVersion = buildContentVersion(till);
   const isComputable = orders.every(({ ids, etags }) =>
-    ids.every((id, index) => computeReportOrOrderEntityTag(contentVersion, id) === etags[index]),
+    ids.every((id, index) => computeDocumentTag(contentVersion, id) === etags[index]),
   );
   return isComputable ? contentVersion : null;
 }

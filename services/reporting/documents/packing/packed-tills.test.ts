@@ -7,7 +7,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { reportingServiceConfigSchema } from "../../config.ts";
-import { publishPersonalDataErasureEvents } from "../../retention/request-erasure.ts";
+import { publishErasureEvents } from "../../retention/request-erasure.ts";
 import { readEverything } from "../../testing/read-everything.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -299,15 +299,11 @@ describe("a packed till", () => {
     await packTill(services(), keyOf(principal, till));
     const locationId = principal.location.id;
     const orderIds = [till.orderList[0]?.id ?? ""];
+    expect(await publishErasureEvents(service.db, { locationId, orderIds }, operatorCommandAuditSource)).toEqual({
+      tills: 1,
+    });
     expect(
-      await publishPersonalDataErasureEvents(service.db, { locationId, orderIds }, operatorCommandAuditSource),
-    ).toEqual({ tills: 1 });
-    expect(
-      await publishPersonalDataErasureEvents(
-        service.db,
-        { locationId, before: "2099-01-01" },
-        operatorCommandAuditSource,
-      ),
+      await publishErasureEvents(service.db, { locationId, before: "2099-01-01" }, operatorCommandAuditSource),
     ).toEqual({
       tills: 1,
     });

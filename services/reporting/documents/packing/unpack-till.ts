@@ -1,8 +1,8 @@
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type Database, lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { ReportingContext } from "../../context.ts";
-import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
+import { computeDocumentTag } from "../entity-tags.ts";
 import { insertOrders } from "../queries/orders.ts";
 import {
   deletePackedTill,
@@ -11,7 +11,7 @@ import {
   markPackedTillLost,
   type PackedTillRow,
 } from "../queries/packed-tills.ts";
-import { findDayAndCreationTimeOfTillReport, restoreReportTexts } from "../queries/reports.ts";
+import { findReportOfTill, restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { compressV2Order } from "../v2-order-compression.ts";
 import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
@@ -66,7 +66,7 @@ export async function unpackTill({ db, objects }: UnpackingServices, key: TillKe
 export async function giveUpPackedTexts({ db }: Pick<ReportingContext, "db">, found: PackedTillRow) {
   await changePackedTill(db, found, async (tx, till) => {
     const rows = await buildOrderRows(tx, till);
-    const report = await findDayAndCreationTimeOfTillReport(tx, till);
+    const report = await findReportOfTill(tx, till);
     const createdAt = report?.createdAt ?? till.pushedAt.toISOString();
     const v2Deflated = new Uint8Array();
     await insertOrders(
@@ -85,7 +85,7 @@ async function changePackedTill(
 ): Promise<void> {
   const { locationId } = found;
   await db.transaction(async (tx) => {
-    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await lockInTransaction(tx, db, `location ${locationId}`);
     const till = await findPackedTill(tx, found);
     if (!till || till.isLost || till.objectKey !== found.objectKey) return;
     await recordLocationWrite(tx, locationId);
@@ -99,7 +99,7 @@ async function buildOrderRows(tx: SqlTransaction, { locationId, tillId, pushedAt
   const groups = await listPackedOrders(tx, { locationId, tillId });
   return groups.flatMap(({ day, isCurrent, ids, openedAt, etags }) =>
     ids.map((id, index) => {
-      const etag = etags?.[index] ?? computeReportOrOrderEntityTag(contentVersion ?? "", id);
+      const etag = etags?.[index] ?? computeDocumentTag(contentVersion ?? "", id);
       return { id, day, isCurrent, openedAt: openedAt[index] ?? "", etag, pushedAt, reportId, tillId, locationId };
     }),
   );

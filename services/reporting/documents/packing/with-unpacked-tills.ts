@@ -1,7 +1,7 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ReportingContext } from "../../context.ts";
 import { findCurrentOrderIdsOfTill } from "../queries/orders.ts";
-import { findPackedTillIds, findPackedTillIdsWithOrdersOfTill } from "../queries/packed-tills.ts";
+import { findPackedTillIds, findPackedTillsSharingOrders } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { UnreadablePackedTillError } from "./packed-object.ts";
 import { giveUpPackedTexts, type UnpackingServices, unpackTill } from "./unpack-till.ts";
@@ -64,7 +64,7 @@ export async function assertTillCanChange(
   tx: SqlTransaction,
   { locationId, tillId, newOrderIds = [] }: TillKey & { newOrderIds?: string[] },
 ): Promise<void> {
-  const tillIds = await findPackedTillIdsWithOrdersOfTill(tx, { locationId, tillId, orderIds: newOrderIds });
+  const tillIds = await findPackedTillsSharingOrders(tx, { locationId, tillId, orderIds: newOrderIds });
   if (tillIds.length > 0) throw new PackedTillsError(tillIds);
 }
 

@@ -7,7 +7,7 @@ import {
 } from "@pragma/runtime/database/postgres";
 
 const reportOrOrderKinds = ["report", "order"] as const;
-export type ReportOrOrderKind = (typeof reportOrOrderKinds)[number];
+export type DocumentKind = (typeof reportOrOrderKinds)[number];
 
 interface DayCountChange {
   /** The day (YYYY-MM-DD) of each report or order before and after the change. A day can occur several times. */
@@ -16,9 +16,9 @@ interface DayCountChange {
 }
 
 /** Updates the counts of reports and orders by day. The caller must lock the location first. */
-export async function adjustReportAndOrderDayCounts(
+export async function adjustDayCounts(
   tx: SqlTransaction,
-  { locationId, ...changes }: { locationId: string } & Record<ReportOrOrderKind, DayCountChange>,
+  { locationId, ...changes }: { locationId: string } & Record<DocumentKind, DayCountChange>,
 ): Promise<void> {
   const changed = reportOrOrderKinds.flatMap((kind) => sumChangesByDay(changes[kind]).map((sum) => ({ kind, ...sum })));
   if (changed.length === 0) return;

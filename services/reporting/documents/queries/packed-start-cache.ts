@@ -8,7 +8,7 @@ interface PackedStart {
   laterOrders: number;
 }
 
-/** What decides whether a list has packed orders. See `ReportOrOrderFilter`. */
+/** What decides whether a list has packed orders. See `DocumentFilter`. */
 interface ListFilter {
   locationId: string;
   kind: "report" | "order";

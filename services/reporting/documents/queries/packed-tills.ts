@@ -94,7 +94,7 @@ export async function findPackedTillIds(
 }
 
 /** As `findPackedTillIds`, but also returns packed tills that contain an order of this till, which is not packed. */
-export async function findPackedTillIdsWithOrdersOfTill(
+export async function findPackedTillsSharingOrders(
   tx: SqlTransaction,
   { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
 ): Promise<string[]> {

@@ -27,7 +27,7 @@ export interface ReportRow {
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
-export async function findDayAndCreationTimeOfTillReport(
+export async function findReportOfTill(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
 ): Promise<{ day: string; createdAt: string } | undefined> {
@@ -36,8 +36,8 @@ export async function findDayAndCreationTimeOfTillReport(
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
-/** As `findDayAndCreationTimeOfTillReport`, and whether the location has orders that were live and are in no till. */
-export async function findPreviousReportAndOrdersWithoutTill(
+/** As `findReportOfTill`, and whether the location has orders that were live and are in no till. */
+export async function findDocumentsWithoutTill(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
 ): Promise<{ previousReport: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {
@@ -158,7 +158,7 @@ export async function countTillsToPack(
 }
 
 /** The stored figures that journal entries need. `accountingData` is `TillAccountingData` as JSON. */
-export interface StoredReportAndAccountingData {
+export interface StoredTillData {
   v2: string;
   accountingData: string;
 }
@@ -183,10 +183,10 @@ export async function listTillsByClosingTime(
 }
 
 /** Returns where the till is packed instead if it is packed. */
-export async function findStoredReportAndAccountingData(
+export async function findStoredTillData(
   sql: SqlClient,
   { locationId, tillId }: TillKey,
-): Promise<StoredReportAndAccountingData | { packed: PackedTillIndex } | undefined> {
+): Promise<StoredTillData | { packed: PackedTillIndex } | undefined> {
   type Row = PackedTillIndex & { v2: string | null; accountingData: string };
   const [row] = await sql<Row[]>`
     select v2, accounting_data, object_key, block_ends, block_first_positions, block_v1_ends

@@ -39,7 +39,7 @@ interface TillRevision extends TillKey {
  *
  * @throws `PermanentEventError` when the same revision was recorded with a different body.
  */
-export async function recordTillRevisionAndGetPrevious(
+export async function recordTillRevision(
   tx: SqlTransaction,
   { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {

@@ -1,7 +1,7 @@
 import type { BulkExportState } from "@pragma/contracts/bulk-export";
 import {
-  acquireTransactionAdvisoryLock,
   type Database,
+  lockInTransaction,
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
@@ -81,7 +81,7 @@ export async function listExportFiles<Types extends ExportTypes>(
 
 /** Makes other transactions that lock the exports of the location, or of the API key, wait until the transaction ends. */
 export async function lockExports(tx: SqlTransaction, db: Database, ownerId: string): Promise<void> {
-  await acquireTransactionAdvisoryLock(tx, db, `exports of ${ownerId}`);
+  await lockInTransaction(tx, db, `exports of ${ownerId}`);
 }
 
 /** The owner of exports is their location, or the API key that created exports of several locations. */

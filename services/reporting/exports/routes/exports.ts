@@ -9,7 +9,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
   locationIdQueryParameter,
@@ -110,7 +110,7 @@ export const getBulkExportRoute = defineExportRoute({
   errors: ["export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
     const { row, files } = await requireBulkExport(services, principal, id);
-    const response = createJsonResponseWithContentEtag(JSON.stringify(toBulkExport(row, files, origin)), {
+    const response = createTaggedJsonResponse(JSON.stringify(toBulkExport(row, files, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
     const isUnfinished = row.state === "queued" || row.state === "running";

@@ -1,4 +1,4 @@
-import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingContext } from "../../context.ts";
@@ -86,7 +86,7 @@ async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean
   const cells = await mergeMetricColumns(readMetricCellsOfMonth(db.sql, month), { maxCells: maxCellsOfMonth });
   if (!cells) return false;
   return db.transaction(async (tx) => {
-    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await lockInTransaction(tx, db, `location ${locationId}`);
     if ((await findVersionOfUnchangedMonth(tx, month)) !== version) return false;
     await insertMetricMonth(tx, month, cells);
     await recordLocationWrite(tx, locationId);

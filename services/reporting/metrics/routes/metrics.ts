@@ -7,7 +7,7 @@ import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
   computeEntityTag,
   createConditionalJsonResponse,
-  createJsonResponseWithContentEtag,
+  createTaggedJsonResponse,
 } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
@@ -34,7 +34,7 @@ export const getMetricsMetaRoute = defineMetricsRoute({
   },
   errors: [],
   async handle({ header }) {
-    return createJsonResponseWithContentEtag(metaBody, { ifNoneMatch: header("if-none-match") });
+    return createTaggedJsonResponse(metaBody, { ifNoneMatch: header("if-none-match") });
   },
 });
 

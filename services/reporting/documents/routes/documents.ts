@@ -14,7 +14,7 @@ import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import {
   createConditionalJsonResponse,
-  notModifiedResponseIfUnchanged,
+  createNotModifiedResponse,
   type RouteHandlerResponse,
 } from "@pragma/runtime/http/route-response";
 import {
@@ -24,9 +24,9 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute, type ReportingContext } from "../../context.ts";
-import type { ReportOrOrderKind } from "../queries/day-counts.ts";
-import { findReportOrOrderBody } from "../queries/report-or-order-body.ts";
-import { findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
+import type { DocumentKind } from "../queries/day-counts.ts";
+import { findDocumentBody } from "../queries/document-body.ts";
+import { findDocumentPage } from "../queries/document-pages.ts";
 
 const reportOrOrderListShape = {
   ...paginationQueryShape,
@@ -73,16 +73,16 @@ type ListRouteInput = Pick<
 > & { query: ListQuery };
 
 /** Returns a page of a location's reports or orders. `body` is the column with the response bodies of the route. */
-async function reportOrOrderPageResponse(
+async function documentPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
-  { kind, body }: { kind: ReportOrOrderKind; body: string },
+  { kind, body }: { kind: DocumentKind; body: string },
 ): Promise<RouteHandlerResponse> {
   const { since = null, until = null, reportId = null, tillId = null } = query;
   const locationId = resolveAuthorizedLocationId(principal, query.locationId);
   const filter = { locationId, kind, since, until, reportId, tillId };
   return createPageResponse({ query, locationId, principal, url, origin }, pagePositionSchema, (range) =>
     services.db.read(locationId, ({ sql }) =>
-      findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
+      findDocumentPage({ sql, objects: services.objects }, filter, {
         ...range,
         body,
         maxBytes: services.config.PAGE_MAX_BYTES,
@@ -91,7 +91,7 @@ async function reportOrOrderPageResponse(
   );
 }
 
-type ReportOrOrderRouteInput = Pick<
+type DocumentRouteInput = Pick<
   RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingContext>,
   "params" | "principal" | "services" | "header" | "readBody"
 >;
@@ -101,17 +101,17 @@ type ReportOrOrderRouteInput = Pick<
  *
  * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
  */
-async function reportOrOrderResponse(
-  { params: { id }, principal, services, header, readBody }: ReportOrOrderRouteInput,
-  { kind, body }: { kind: ReportOrOrderKind; body: string },
+async function documentResponse(
+  { params: { id }, principal, services, header, readBody }: DocumentRouteInput,
+  { kind, body }: { kind: DocumentKind; body: string },
 ): Promise<RouteHandlerResponse> {
   const locationId = getReadRestrictionLocationId(principal);
   const ifNoneMatch = header("if-none-match");
   const stored = await readBody(async (maxBytes) => {
     const found = await services.db.read(locationId, ({ sql }) =>
-      findReportOrOrderBody({ sql, objects: services.objects }, { kind, id, locationId, body, maxBytes }),
+      findDocumentBody({ sql, objects: services.objects }, { kind, id, locationId, body, maxBytes }),
     );
-    const isUnchanged = found && notModifiedResponseIfUnchanged({ etag: found.etag, ifNoneMatch });
+    const isUnchanged = found && createNotModifiedResponse({ etag: found.etag, ifNoneMatch });
     return isUnchanged ? { ...found, omittedBytes: undefined } : found;
   });
   if (!stored)
@@ -119,7 +119,7 @@ async function reportOrOrderResponse(
   return createConditionalJsonResponse(stored.body ?? "", { etag: stored.etag, ifNoneMatch });
 }
 
-const notFoundHints: Record<ReportOrOrderKind, string> = {
+const notFoundHints: Record<DocumentKind, string> = {
   report: " If you have just pushed its till, get the till until its `reportState` is `done`.",
   order: "",
 };
@@ -142,7 +142,7 @@ export const listReportsV2Route = defineReportingRoute({
     },
   },
   errors: ["invalid_page_token", "location_forbidden"],
-  handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "list_item" }),
+  handle: (input) => documentPageResponse(input, { kind: "report", body: "list_item" }),
 });
 
 export const listReportsV0Route = defineReportingRoute({
@@ -161,7 +161,7 @@ export const listReportsV0Route = defineReportingRoute({
     },
   },
   errors: ["invalid_page_token", "location_forbidden"],
-  handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "v0" }),
+  handle: (input) => documentPageResponse(input, { kind: "report", body: "v0" }),
 });
 
 const reportParams = z.object({ id: z.guid().meta({ description: "ID of the report" }) });
@@ -180,7 +180,7 @@ export const getReportV0Route = defineReportingRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["report_not_found"],
-  handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v0" }),
+  handle: (input) => documentResponse(input, { kind: "report", body: "v0" }),
 });
 
 export const getReportV2Route = defineReportingRoute({
@@ -197,7 +197,7 @@ export const getReportV2Route = defineReportingRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["report_not_found"],
-  handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v2" }),
+  handle: (input) => documentResponse(input, { kind: "report", body: "v2" }),
 });
 
 const orderRouteDefaults = { tag: "Orders", audience: "public", scope: "orders:read" } as const;
@@ -213,7 +213,7 @@ export const listOrdersRoute = defineReportingRoute({
   request: { query: orderListQuery },
   responses: { 200: { description: "A page of orders, most recently opened first", schema: paginatedSchema(OrderV1) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  handle: (input) => reportOrOrderPageResponse(input, { kind: "order", body: "v1" }),
+  handle: (input) => documentPageResponse(input, { kind: "order", body: "v1" }),
 });
 
 const orderParams = z.object({ id: z.guid().meta({ description: "ID of the order" }) });
@@ -232,7 +232,7 @@ export const getOrderV1Route = defineReportingRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["order_not_found"],
-  handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v1" }),
+  handle: (input) => documentResponse(input, { kind: "order", body: "v1" }),
 });
 
 export const getOrderV2Route = defineReportingRoute({
@@ -249,5 +249,5 @@ export const getOrderV2Route = defineReportingRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["order_not_found"],
-  handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v2" }),
+  handle: (input) => documentResponse(input, { kind: "order", body: "v2" }),
 });

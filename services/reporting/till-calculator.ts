@@ -5,19 +5,19 @@ import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import {
   type CalculatedReport,
+  type DocumentTexts,
   orderTextBatchSize,
-  type StoredReportAndOrderResponses,
   type TillCalculationWorkerInput,
 } from "./calculate-stored-till.ts";
 import type { ReportingContext } from "./context.ts";
 import type { StoredOrderTexts } from "./documents/order-texts.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
-export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
+export type TillCalculator = ReturnType<typeof createTillCalculator>;
 
 /** What pushed tills and dry runs use. */
 export interface CalculatingContext extends ReportingContext {
-  calculator: ThreadedTillReportCalculator;
+  calculator: TillCalculator;
 }
 
 /**
@@ -29,9 +29,9 @@ export const largeTillBytes = 4 * 1024 * 1024;
 type TillCalculationTask = Omit<TillCalculationWorkerInput, "port">;
 
 /** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = StoredReportAndOrderResponses | null;
+export type TillCalculationResult = DocumentTexts | null;
 
-export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
+export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
   const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
     createWorkerThreadPool<TillCalculationWorkerInput, void>(import.meta.url, "./calculate-stored-till", poolOptions);
   const smallTillPool = createPool(options);

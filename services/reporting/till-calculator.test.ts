@@ -1,15 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildTestOrder, buildTestOrderProductRow, buildTestTill } from "./testing/till-fixtures.ts";
-import {
-  createThreadedTillReportCalculator,
-  largeTillBytes,
-  type ThreadedTillReportCalculator,
-} from "./threaded-till-report-calculator.ts";
+import { createTillCalculator, largeTillBytes, type TillCalculator } from "./till-calculator.ts";
 
-let calculator: ThreadedTillReportCalculator;
+let calculator: TillCalculator;
 beforeAll(() => {
-  calculator = createThreadedTillReportCalculator({ threads: 1, heapMegabytes: 512 });
+  calculator = createTillCalculator({ threads: 1, heapMegabytes: 512 });
 });
 afterAll(() => calculator?.close());
 

@@ -16,7 +16,7 @@ import {
   buildTestTill,
 } from "../../testing/till-fixtures.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
-import { findReportOrOrderBody } from "./report-or-order-body.ts";
+import { findDocumentBody } from "./document-body.ts";
 
 const config = reportingServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
 const log = createLogger({ name: "test", level: "silent" });
@@ -55,8 +55,8 @@ async function listOmittedBodies(locationId: string | null): Promise<string[]> {
   for (const { kind, id, body } of resources) {
     const stores = { sql: service.db.sql, objects: service.objects };
     const requested = { kind, id, locationId, body };
-    const found = await findReportOrOrderBody(stores, { ...requested, maxBytes });
-    const complete = await findReportOrOrderBody(stores, { ...requested, maxBytes: 2 ** 31 - 1 });
+    const found = await findDocumentBody(stores, { ...requested, maxBytes });
+    const complete = await findDocumentBody(stores, { ...requested, maxBytes: 2 ** 31 - 1 });
     const size = complete?.body?.byteLength ?? 0;
     expect(size).toBeGreaterThan(0);
     expect(found?.etag).toBe(complete?.etag);

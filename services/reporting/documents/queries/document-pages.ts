@@ -7,17 +7,17 @@ import {
   parsePackedReference,
   readPackedBodies,
 } from "../packing/packed-reader.ts";
-import type { ReportOrOrderKind } from "./day-counts.ts";
+import type { DocumentKind } from "./day-counts.ts";
 import { needsPackedOrders, recordPackedStart } from "./packed-start-cache.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
-export interface ReportAndOrderStores {
+export interface DocumentStores {
   sql: SqlClient;
   objects: Pick<CompressingObjectStore, "getStoredRange">;
 }
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
-export interface ReportOrOrderPosition {
+export interface DocumentPosition {
   id: string;
   /** YYYY-MM-DD in the location's time zone. */
   day: string;
@@ -25,9 +25,9 @@ export interface ReportOrOrderPosition {
 }
 
 /** Selects the reports or orders of a location for a list. */
-export interface ReportOrOrderFilter {
+export interface DocumentFilter {
   locationId: string;
-  kind: ReportOrOrderKind;
+  kind: DocumentKind;
   /** The first and the last day of the list, both inclusive. If null, the list has no limit on that side. */
   since: string | null;
   until: string | null;
@@ -37,7 +37,7 @@ export interface ReportOrOrderFilter {
   tillId: string | null;
 }
 
-export interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
+export interface DocumentPageRange extends PageRange<DocumentPosition> {
   /** The column with the response bodies of the requested API version. */
   body: string;
   /** Maximum total size of the bodies of the page, in bytes. Only a page with a single item can exceed it. */
@@ -58,11 +58,11 @@ const latestDay = "9999-12-31";
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
  * store. A page that is known to need packed orders takes only the second statement.
  */
-export async function findReportOrOrderListPage(
-  { sql, objects }: ReportAndOrderStores,
-  filter: ReportOrOrderFilter,
-  range: ReportOrOrderPageRange,
-): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
+export async function findDocumentPage(
+  { sql, objects }: DocumentStores,
+  filter: DocumentFilter,
+  range: DocumentPageRange,
+): Promise<PageOfJsonItems<DocumentPosition>> {
   const stored = needsPackedOrders(filter, range)
     ? undefined
     : await selectPage(sql, filter, range, { withPacked: false });
@@ -82,7 +82,7 @@ export async function findReportOrOrderListPage(
   );
   if (filter.kind === "report")
     for (const [index, item] of items.entries()) items[index] = addTillId(item, String(rows[index]?.[8]));
-  const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
+  const [, id, day, at] = rows.at(-1) as DocumentPageRow;
   const hasMore = Number(rowCount) > items.length;
   return {
     items,
@@ -92,7 +92,7 @@ export async function findReportOrOrderListPage(
 }
 
 /** A row of a page. `body`, `id`, `day` and `at` are null in the only row of an empty page. */
-type ReportOrOrderPageRow = [
+type DocumentPageRow = [
   body: Buffer | null,
   id: Buffer | null,
   day: Buffer | null,
@@ -108,13 +108,13 @@ type ReportOrOrderPageRow = [
   ...PackedReferenceColumns,
 ];
 
-type ReportOrOrderPageRows = [ReportOrOrderPageRow, ...ReportOrOrderPageRow[]];
+type DocumentPageRows = [DocumentPageRow, ...DocumentPageRow[]];
 
 /** Returns whether a page that was read without packed tills cannot lack a packed order or text. */
 function isCompletePage(
-  rows: ReportOrOrderPageRows,
-  { kind, since, reportId }: ReportOrOrderFilter,
-  { limit }: ReportOrOrderPageRange,
+  rows: DocumentPageRows,
+  { kind, since, reportId }: DocumentFilter,
+  { limit }: DocumentPageRange,
 ): boolean {
   // A packed till has its row in `reports`, but without the texts.
   if (kind === "report") return rows.every(([body, id]) => body || !id);
@@ -124,16 +124,16 @@ function isCompletePage(
   if (reportId !== null) return Number(total) > 0;
   const latest = String(latestPackedDay);
   if (since !== null && since > latest) return true;
-  const [, , lastDay] = rows.at(-1) as ReportOrOrderPageRow;
+  const [, , lastDay] = rows.at(-1) as DocumentPageRow;
   return Number(rowCount) > limit && String(lastDay) > latest;
 }
 
 async function selectPage(
   sql: SqlClient,
-  filter: ReportOrOrderFilter,
-  { after, offset, limit, body, maxBytes }: ReportOrOrderPageRange,
+  filter: DocumentFilter,
+  { after, offset, limit, body, maxBytes }: DocumentPageRange,
   { withPacked }: { withPacked: boolean },
-): Promise<ReportOrOrderPageRows> {
+): Promise<DocumentPageRows> {
   const { locationId, kind, reportId, tillId } = filter;
   const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
@@ -195,12 +195,12 @@ async function selectPage(
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
     order by number`.raw();
-  return rows as ReportOrOrderPageRows;
+  return rows as DocumentPageRows;
 }
 
 /** Replaces references by the packed texts. `body` is the name of the response that is read. */
 async function readMissingBodies(
-  objects: ReportAndOrderStores["objects"],
+  objects: DocumentStores["objects"],
   bodies: (Buffer | PackedResponseReference)[],
   body: string,
 ): Promise<Buffer[]> {
@@ -223,7 +223,7 @@ function addTillId(report: Buffer, tillId: string): Buffer {
   return text;
 }
 
-function isCounted(sql: SqlClient, { locationId, kind, since, until }: ReportOrOrderFilter) {
+function isCounted(sql: SqlClient, { locationId, kind, since, until }: DocumentFilter) {
   return sql`location_id = ${locationId} and kind = ${kind}
     and day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
 }
@@ -233,7 +233,7 @@ const daysPerPeriod = 64;
 const firstPeriodDay = "2000-01-01";
 
 /** Selects the number of items of a list in each period of days. */
-function sumCountsByPeriod(sql: SqlClient, filter: ReportOrOrderFilter) {
+function sumCountsByPeriod(sql: SqlClient, filter: DocumentFilter) {
   return sql`
     select (day - ${firstPeriodDay}::date) / ${daysPerPeriod}::int as period, sum(count) as count
     from day_counts where ${isCounted(sql, filter)} group by 1`;
@@ -245,7 +245,7 @@ function sumCountsByPeriod(sql: SqlClient, filter: ReportOrOrderFilter) {
  */
 function lastDayOfPage(
   sql: SqlClient,
-  filter: ReportOrOrderFilter,
+  filter: DocumentFilter,
   { startDay, limit }: { startDay: SqlFragment | null; limit: number },
 ) {
   return sql`
@@ -265,7 +265,7 @@ function lastDayOfPage(
  */
 function listSources(
   sql: SqlClient,
-  { locationId, kind, since, until, reportId, tillId }: ReportOrOrderFilter,
+  { locationId, kind, since, until, reportId, tillId }: DocumentFilter,
   { body, withPacked }: { body: string; withPacked: boolean },
 ) {
   const isInDays = sql`day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
@@ -301,7 +301,7 @@ function listSources(
 /** Selects the position of the item at an offset in the list. */
 function positionAtOffset(
   sql: SqlClient,
-  filter: ReportOrOrderFilter,
+  filter: DocumentFilter,
   { offset, withPacked }: { offset: number; withPacked: boolean },
 ) {
   const { stored, packed } = listSources(sql, filter, { body: "etag", withPacked });

@@ -1,12 +1,12 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
+import { computeDocumentTag } from "../entity-tags.ts";
 import { type PackedReferenceColumns, parsePackedReference, readPackedBody } from "../packing/packed-reader.ts";
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
-import type { ReportOrOrderKind } from "./day-counts.ts";
-import type { ReportAndOrderStores } from "./reports-and-orders.ts";
+import type { DocumentKind } from "./day-counts.ts";
+import type { DocumentStores } from "./document-pages.ts";
 
 interface RequestedBody {
-  kind: ReportOrOrderKind;
+  kind: DocumentKind;
   id: string;
   /** Null searches all locations. */
   locationId: string | null;
@@ -17,7 +17,7 @@ interface RequestedBody {
 }
 
 /** The body of a report or order, or null if it is larger than the requested maximum. */
-export type FoundReportOrOrderBody =
+export type FoundDocumentBody =
   | { etag: string; body: Uint8Array; omittedBytes?: undefined }
   | { etag: string; body: null; omittedBytes: number };
 
@@ -25,10 +25,10 @@ export type FoundReportOrOrderBody =
  * Returns the response body of a report or order from the column `body`, or from its packed till. If several locations
  * have an order with this id, returns the order that was pushed last.
  */
-export async function findReportOrOrderBody(
-  { sql, objects }: ReportAndOrderStores,
+export async function findDocumentBody(
+  { sql, objects }: DocumentStores,
   requested: RequestedBody,
-): Promise<FoundReportOrOrderBody | undefined> {
+): Promise<FoundDocumentBody | undefined> {
   // In another location, a packed copy of the order may have been pushed later.
   if (requested.kind === "order" && requested.locationId === null) return findPackedBody({ sql, objects }, requested);
   const [stored]: unknown[] = await selectStoredBody(sql, requested).raw();
@@ -57,7 +57,7 @@ async function toFoundBody(
   etag: string,
   [text, deflated, v1, bytes]: BodyColumns,
   { maxBytes }: Pick<RequestedBody, "maxBytes">,
-): Promise<FoundReportOrOrderBody | undefined> {
+): Promise<FoundDocumentBody | undefined> {
   if (text?.length) return { etag, body: text };
   // The texts of an order of a lost till are empty.
   if (bytes === null || text) return undefined;
@@ -99,14 +99,14 @@ function selectStoredBody(sql: SqlClient, requested: RequestedBody) {
  * the till may have been unpacked since.
  */
 async function findPackedBody(
-  { sql, objects }: ReportAndOrderStores,
+  { sql, objects }: DocumentStores,
   requested: RequestedBody,
-): Promise<FoundReportOrOrderBody | undefined> {
-  const select = requested.kind === "report" ? selectPackedOrStoredReport : selectPackedOrStoredOrder;
+): Promise<FoundDocumentBody | undefined> {
+  const select = requested.kind === "report" ? selectReport : selectOrder;
   const [row]: unknown[] = await select(sql, requested).raw();
   if (!row) return undefined;
-  const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as PackedOrStoredBodyRow;
-  const etag = String(storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase()));
+  const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as DocumentBodyRow;
+  const etag = String(storedTag ?? computeDocumentTag(String(contentVersion), requested.id.toLowerCase()));
   const [objectKey] = reference;
   const stored = objectKey ? undefined : await toFoundBody(etag, [text, deflated, v1, bytes], requested);
   if (stored) return stored;
@@ -116,7 +116,7 @@ async function findPackedBody(
 }
 
 /** For a packed order, `bytes` is the size of its V1 response, because that of its V2 response is only in its block. */
-type PackedOrStoredBodyRow = [
+type DocumentBodyRow = [
   /** Null if the tag is computed from the content version. */
   etag: Buffer | null,
   contentVersion: Buffer | null,
@@ -124,7 +124,7 @@ type PackedOrStoredBodyRow = [
   ...PackedReferenceColumns,
 ];
 
-function selectPackedOrStoredReport(sql: SqlClient, requested: RequestedBody) {
+function selectReport(sql: SqlClient, requested: RequestedBody) {
   const { id, locationId } = requested;
   return sql`
     select etag, null as content_version, ${selectBodyColumns(sql, requested)}, object_key, to_json(block_ends),
@@ -134,7 +134,7 @@ function selectPackedOrStoredReport(sql: SqlClient, requested: RequestedBody) {
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
 }
 
-function selectPackedOrStoredOrder(sql: SqlClient, requested: RequestedBody) {
+function selectOrder(sql: SqlClient, requested: RequestedBody) {
   const { id, locationId } = requested;
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
   return sql`

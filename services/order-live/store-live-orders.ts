@@ -21,16 +21,8 @@ import {
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
 import { type OrderOfShift, publishEndedShifts, publishOpenedShifts } from "./publish-shift-changes.ts";
 import { findFinalTillsAndOpenShifts, type OpenShift } from "./queries/open-shifts.ts";
-import {
-  findOrderStatesIncludingNoLongerLive,
-  type LiveOrderUpsertRow,
-  upsertLiveOrderRows,
-} from "./queries/orders.ts";
-import {
-  appendLiveOrderChangeLogEntries,
-  type LiveOrderChangeLogEntry,
-  lockLiveOrderStreamReturningPosition,
-} from "./queries/streams.ts";
+import { findOrderStates, type LiveOrderUpsertRow, upsertLiveOrderRows } from "./queries/orders.ts";
+import { appendChangeLog, type LiveOrderChangeLogEntry, lockStreamPosition } from "./queries/streams.ts";
 
 type UpsertOrdersServices = Pick<
   OrderLiveServiceContext,
@@ -80,7 +72,7 @@ interface OrderChange {
  * @returns the applied and the skipped orders.
  * @throws `ApiError` quota_exceeded.
  */
-export async function upsertLiveOrdersAndPublish(
+export async function storeLiveOrders(
   { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: UpsertOrdersServices,
   { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
 ): Promise<UpsertedLiveOrders> {
@@ -90,9 +82,9 @@ export async function upsertLiveOrdersAndPublish(
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, erasedIds, storedStates, { finalTillIds, openShifts }, unreportedDevices] = await Promise.all([
-      lockLiveOrderStreamReturningPosition(tx, locationId),
+      lockStreamPosition(tx, locationId),
       findErasedOrderIds(tx, { locationId, orderIds: ids }),
-      findOrderStatesIncludingNoLongerLive(tx, { locationId, ids }),
+      findOrderStates(tx, { locationId, ids }),
       findFinalTillsAndOpenShifts(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
@@ -247,7 +239,7 @@ async function writeChanges(
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
     upsertLiveOrderRows(tx, locationId, rows),
-    appendLiveOrderChangeLogEntries(tx, locationId, revisions),
+    appendChangeLog(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }
