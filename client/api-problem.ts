@@ -6,7 +6,7 @@ type Problem = components["schemas"]["Problem"];
 export type ProblemCode = Problem["code"];
 
 /** One issue in an invalid request: its location in the request, an explanation, and how to fix it. */
-export type ProblemIssue = components["schemas"]["Fault"];
+export type ProblemIssue = components["schemas"]["Issue"];
 
 /** A limit of the API that a request exceeds, with its name, its maximum and the unit of the maximum. */
 export type ProblemLimit = NonNullable<Problem["limit"]>;

@@ -336,7 +336,7 @@ export interface MetricValueField {
 }
 
 /** Returns the fields of the values of a dimension; none if its values are not objects. */
-export function listMetricValueFields(name: MetricDimension): MetricValueField[] {
+export function listDimensionFields(name: MetricDimension): MetricValueField[] {
   const { schema } = getMetricDimension(name);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries<z.ZodType>(schema.shape).map(([field, fieldSchema]) => ({

@@ -4,9 +4,9 @@ import {
   getMetricDimension,
   getMetricMeasure,
   listCombinableDimensions,
+  listDimensionFields,
   listDimensionsOfMeasure,
   listMeasuresOfDimension,
-  listMetricValueFields,
   metricDimensionGroupNames,
   metricDimensionNameSchema,
   metricDimensionNames,
@@ -117,7 +117,7 @@ export function buildMetricsMeta() {
       const { type: valueType, isNullable } = describeMetricValue(name);
       return {
         ...{ name, description, group, valueType, isNullable },
-        fields: listMetricValueFields(name),
+        fields: listDimensionFields(name),
         measures: listMeasuresOfDimension(name),
         dimensions: listCombinableDimensions(name),
       };

@@ -16,7 +16,7 @@ const requestIssueSchema = z
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({
-    id: "Fault",
+    id: "Issue",
     description:
       "An issue in a request: the part and the path of the invalid value, the type of the issue, and an explanation",
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },

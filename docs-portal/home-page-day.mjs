@@ -6,13 +6,9 @@ import { fileURLToPath } from "node:url";
 const checkout = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** The sources from which the data of the home page is computed. The site is rebuilt when one of them changes. */
-export const homePageDaySourcePaths = [
-  "contracts",
-  "simulator/src",
-  "services/reporting/calculation",
-  "services/reporting/till-v1-conversion",
-  "services/reporting/calculation/print-report.ts",
-].map((path) => join(checkout, path));
+export const homePageDaySourcePaths = ["contracts", "simulator/src", "services/reporting/calculation"].map((path) =>
+  join(checkout, path),
+);
 
 /**
  * Returns the example day of the home page. `report` is the report that the code of the reporting service calculates

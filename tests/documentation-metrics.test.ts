@@ -4,7 +4,7 @@ import {
   describeMetricValue,
   getMetricDimension,
   getMetricMeasure,
-  listMetricValueFields,
+  listDimensionFields,
   metricDimensionGroupNames,
   metricDimensionGroups,
   metricDimensionNames,
@@ -35,7 +35,7 @@ const tables = {
     ["Dimension", "Group", "Meaning", "Values"],
     metricDimensionNames.map((name) => {
       const { group, description } = getMetricDimension(name);
-      const fields = listMetricValueFields(name).map((field) => `\`${field.name}\``);
+      const fields = listDimensionFields(name).map((field) => `\`${field.name}\``);
       return [`\`${name}\``, group, description, fields.join(", ") || describeMetricValue(name).type];
     }),
   ),

@@ -78,7 +78,7 @@ describe("reads of large bodies", () => {
       readCount += 1;
     };
     const run = () => limiter.readLargeBody(2 * megabyte, countRead, { senderId: "one", outgoing: undefined });
-    await expect(run()).rejects.toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
+    await expect(run()).rejects.toMatchObject({ code: "rate_limited", limit: { name: "unread_response_bytes" } });
     expect(readCount).toBe(0);
     const waiting = run();
     outgoing.socket?.destroy();
@@ -147,7 +147,7 @@ describe("a large response", () => {
     expect(() => trackResponseOf("one")).toThrowError(
       expect.objectContaining({
         code: "rate_limited",
-        limit: { name: "unread_reply_bytes", maximum: 3 * megabyte, unit: "bytes" },
+        limit: { name: "unread_response_bytes", maximum: 3 * megabyte, unit: "bytes" },
         headers: { "retry-after": "2" },
       }),
     );

@@ -164,7 +164,7 @@ export const locationLimits = {
     senderError: {
       detail: ({ perSender }) =>
         `This location has reached its limit of ${perSender} bytes of unread responses. Read these responses first, or send fewer requests at the same time.`,
-      limit: { name: "unread_reply_bytes", unit: "bytes" },
+      limit: { name: "unread_response_bytes", unit: "bytes" },
     },
     overloadedDetail: "The server has too many unread responses in memory. Retry shortly.",
     docs: {

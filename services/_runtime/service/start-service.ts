@@ -174,7 +174,7 @@ export async function startService(
 
     const largeResponses = new LargeResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
-    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => largeResponses.unreadBytes, { service: name });
+    metrics.observeGauge("unread_response_bytes", unreadBytesHelp, () => largeResponses.unreadBytes, { service: name });
     const app = createServiceApp({
       service: name,
       docsUrl: config.DOCS_URL,

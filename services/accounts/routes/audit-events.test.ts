@@ -241,7 +241,7 @@ describe("reading the audit log", () => {
       return accounts.request("GET", "/v1/audit/export", { principal: reader, outgoing });
     };
     for (let count = 0; count < 32; count++) expect((await requestExport()).status).toBe(200);
-    expect(await (await requestExport()).json()).toMatchObject({ limit: { name: "unread_reply_bytes" } });
+    expect(await (await requestExport()).json()).toMatchObject({ limit: { name: "unread_response_bytes" } });
     for (const { socket } of unread) socket?.destroy();
     await sleep(10);
     expect((await requestExport()).status).toBe(200);

@@ -142,7 +142,7 @@ describe("the list of live orders", () => {
       while (rejected.status === 200 && unread.length < 20) rejected = await requestList();
       expect(unread.length).toBeGreaterThan(2);
       expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
-      expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
+      expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_response_bytes" } });
       expect((await requestList(buildTestPosPrincipalAndLocation().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);

@@ -17,7 +17,7 @@ export class DocumentTooLargeError extends Error {}
 export function* decodeDocuments(documents: StoredDocument[], maxDocumentBytes: number): Generator<string> {
   const decode = (bytes: Uint8Array) => {
     if (bytes.byteLength > maxDocumentBytes) throw new DocumentTooLargeError();
-    return decodeText(bytes);
+    return toText(bytes);
   };
   for (const document of documents) {
     if (typeof document === "string") yield document;
@@ -35,5 +35,4 @@ export function* decodeDocuments(documents: StoredDocument[], maxDocumentBytes: 
   }
 }
 
-export const decodeText = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+export const toText = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

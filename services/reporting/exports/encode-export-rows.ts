@@ -9,7 +9,7 @@ import {
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { formatCsvLine } from "@pragma/runtime/http/csv-line";
-import { decodeDocuments, decodeText, type StoredDocument } from "../documents/stored-documents.ts";
+import { decodeDocuments, type StoredDocument, toText } from "../documents/stored-documents.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
@@ -98,6 +98,6 @@ function formatRow(
 export function parseParquetLines(lines: Uint8Array[]): BulkExportValue[][] {
   const rows: BulkExportValue[][] = [];
   for (const compressed of lines)
-    for (const line of decodeText(inflateRawSync(compressed)).split("\n")) if (line !== "") rows.push(JSON.parse(line));
+    for (const line of toText(inflateRawSync(compressed)).split("\n")) if (line !== "") rows.push(JSON.parse(line));
   return rows;
 }

@@ -7,7 +7,7 @@ import {
   getMonday,
   getMonthNumber,
   getWeekday,
-  listDaySpans,
+  splitRange,
   toDayNumber,
 } from "./metric-periods.ts";
 
@@ -52,8 +52,8 @@ it.each([
 });
 
 describe("the spans of a range", () => {
-  const list = (filters: Parameters<typeof listDaySpans>[1], canMergeMonths: boolean) =>
-    listDaySpans(toRange("2026-01-30", "2026-04-02"), filters, canMergeMonths).map(
+  const list = (filters: Parameters<typeof splitRange>[1], canMergeMonths: boolean) =>
+    splitRange(toRange("2026-01-30", "2026-04-02"), filters, canMergeMonths).map(
       ({ first, last, isWholeMonth }) => `${formatDay(first)}/${formatDay(last)}${isWholeMonth ? " month" : ""}`,
     );
 

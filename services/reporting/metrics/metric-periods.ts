@@ -71,7 +71,7 @@ export interface DaySpan extends DayRange {
 }
 
 /** Returns the days of a range that filters accept. `canMergeMonths` tells whether whole months are spans of their own. */
-export function listDaySpans(range: DayRange, filters: MetricFilters, canMergeMonths: boolean): DaySpan[] {
+export function splitRange(range: DayRange, filters: MetricFilters, canMergeMonths: boolean): DaySpan[] {
   const accepts = createDayFilter(filters);
   const spans: DaySpan[] = [];
   const addSpan = (first: number, last: number, isWholeMonth: boolean) => {

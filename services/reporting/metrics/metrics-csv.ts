@@ -1,4 +1,4 @@
-import { listMetricValueFields, type MetricDimension } from "@pragma/contracts/metric-definitions";
+import { listDimensionFields, type MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, Metrics } from "@pragma/contracts/metrics";
 import { formatCsvLine } from "@pragma/runtime/http/csv-line";
 
@@ -8,7 +8,7 @@ const capitalize = (name: string) => name.replace(/^./, (letter) => letter.toUpp
 
 /** Returns the columns of a dimension: `day`, or `productId` and `productName`. */
 function listColumns(name: MetricDimension): { name: string; field: string | null }[] {
-  const fields = listMetricValueFields(name);
+  const fields = listDimensionFields(name);
   if (fields.length === 0) return [{ name, field: null }];
   return fields.map(({ name: field }) => ({ name: `${name}${capitalize(field)}`, field }));
 }

@@ -1,7 +1,7 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { mapInTurns } from "../map-in-turns.ts";
-import { type DayRange, type DaySpan, formatDay, listDaySpans } from "../metric-periods.ts";
+import { type DayRange, type DaySpan, formatDay, splitRange } from "../metric-periods.ts";
 import {
   canReadMonths,
   getMetricFamily,
@@ -96,7 +96,7 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
   const bind: BindParameter = (value, type) => `$${parameters.push(value)}::${type}`;
   const family = getMetricFamily(query);
   const spans = periods.flatMap((period, periodIndex) =>
-    listDaySpans(period, filters, canReadMonths(query)).map((span) => ({ ...span, periodIndex })),
+    splitRange(period, filters, canReadMonths(query)).map((span) => ({ ...span, periodIndex })),
   );
   const locations = filterLocations(query.locations, filters.location);
   const keyColumns = dimensions.map((name) =>
