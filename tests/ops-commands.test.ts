@@ -107,7 +107,8 @@ describe("an erasure of personal data", () => {
     await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
     const { body, orderIds, reportId } = await pushTill([ada, bob]);
     const before = await readReportFigures(reportId);
-    expect((await findOccurrences(ada)).length).toBeGreaterThan(4);
+    // V2 orders are compressed, so that a search of the tables does not find it there.
+    expect((await findOccurrences(ada)).length).toBeGreaterThan(3);
 
     const orders = [orderIds[0], live.id].join(",");
     expect(await ops("erase", "--location", testLocation.locationId, "--orders", orders)).toEqual({ tills: 1 });
@@ -193,7 +194,6 @@ describe("operators", () => {
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(failures).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });
-    expect(await ops("parked", "list")).toEqual([]);
     const unknown = randomUUID();
     expect(await ops("dead-letters", "retry", unknown)).toEqual({ [unknown]: [] });
     expect(await ops("tills", "reprocess", unknown)).toMatchObject({ [unknown]: [{ isReprocessed: false }] });

@@ -10,7 +10,7 @@ const maxTriggerAttempts = 60;
  * or are added together with them.
  */
 const guardedTables: Record<ServiceName, string[]> = {
-  accounts: ["consumers"],
+  accounts: ["consumers", "devices", "api_keys"],
   "till-ingest": ["till_directory"],
   "order-live": ["location_streams", "final_tills", "published_devices"],
   reporting: ["tills", "shifts", "accounting_configs", "packed_tills", "unused_objects", "exports", "export_files"],
