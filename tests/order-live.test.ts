@@ -181,9 +181,9 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       expect(resetCount).toBe(0);
     }
     const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
-    // About 60 streams are expected: one for each of the 20 readers, about 10 after each of the two kills, and 20 when
-    // five readers reconnect four times. The limit is only 40, because a kill can end a stream that is reconnecting.
-    expect(streamsOpened).toBeGreaterThan(readerCount * 2);
+    // One for each of the 20 readers, and 20 when five readers reconnect four times. About 20 more are expected after the
+    // two kills, but a kill can end a stream that is reconnecting.
+    expect(streamsOpened).toBeGreaterThanOrEqual(readerCount * 2);
   });
 
   it("have their last revision stored and counted", async () => {

@@ -27,7 +27,7 @@ const subscriberCounts: Record<TestWebhookEndpointBehavior, number> = {
   refusing: 1,
   silent: 1,
 };
-const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
+const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 120 };
 
 let servers: OwnTestServers;
 let environment: IsolatedTestEnvironment;

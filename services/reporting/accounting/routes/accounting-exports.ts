@@ -166,8 +166,8 @@ function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, o
       return {
         number,
         ...fileGroupFields(file),
-        ...{ name, size: bytes, entries: details.entries },
-        tills: details.tills.filter(({ state }) => state === "done").length,
+        ...{ name, size: bytes, tills: details.tills.filter(({ state }) => state === "done").length },
+        entries: details.entries,
         fileUrl: `${origin}/v1/accounting/exports/${row.id}/files/${number}`,
       };
     }),
