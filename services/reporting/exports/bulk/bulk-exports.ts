@@ -57,7 +57,7 @@ export const bulkExports: ExportKind<BulkExportTypes> = {
     auditType: "export",
     objectFolder: "exports",
     concurrency: 1,
-    isOneAtATime: true,
+    isOneAtATimePerLocation: true,
     maxFailedAttempts: 10,
   },
   retentionDays: () => bulkExportKeptDays,
