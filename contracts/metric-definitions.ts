@@ -5,7 +5,7 @@ import { nullableTextField } from "./fields.ts";
  * The measures and dimensions of metrics, and the rules by which they can be combined. The validation of queries, the
  * response of `GET /v1/metrics/meta` and the OpenAPI document derive from this file. The tables of the guide are written by
  * hand, and `tests/documentation-metrics.test.ts` compares them with it. The stored columns are listed in
- * `services/reporting`: `metrics/metric-sources.ts`, `metrics/metric-cells.ts` and `migrations/018_metrics.sql`.
+ * `services/reporting`: `metrics/metric-sources.ts`, `metrics/metric-cells.ts` and `migrations/001_schema.sql`.
  */
 
 /** The groups of dimensions. Dimensions can be combined if their groups can. */

@@ -15,8 +15,8 @@ export const LocationRef = z.object({
 
 export type LocationRef = z.infer<typeof LocationRef>;
 
-/** A location that a service looks up by its id. An accounts service of version 1.1 does not send the currency. */
-export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.string().nullable().default(null) });
+/** A location that a service looks up by its id, with its currency. */
+export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.string().nullable() });
 
 export type LocationRefWithCurrency = z.infer<typeof LocationRefWithCurrency>;
 

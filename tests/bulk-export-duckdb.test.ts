@@ -11,7 +11,11 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
-import { encodeParquetFooter, encodeParquetRowGroup, parquetHeader } from "@pragma/reporting/exports/encode-parquet";
+import {
+  encodeParquetFooter,
+  encodeParquetRowGroup,
+  parquetHeader,
+} from "@pragma/reporting/exports/bulk/encode-parquet";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computedTills, writeExportFile } from "./harness/bulk-export-file.ts";

@@ -47,22 +47,22 @@ import {
   listReportsV2Route,
 } from "./documents/routes/documents.ts";
 import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
-import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
-import type { ExportsContext } from "./exports/context.ts";
-import type { ExportKindName } from "./exports/export-kind.ts";
-import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
-import {
-  deleteExpiredExports,
-  listUnfinishedExports,
-  measureUnfinishedExports,
-} from "./exports/queries/export-queries.ts";
-import { getBulkExportFileRoute } from "./exports/routes/export-files.ts";
+import { bulkExports, writeBulkExportFiles } from "./exports/bulk/bulk-exports.ts";
+import type { ExportFileInput, ExportFileOutput } from "./exports/bulk/export-worker-messages.ts";
+import { getBulkExportFileRoute } from "./exports/bulk/routes/export-files.ts";
 import {
   createBulkExportRoute,
   deleteBulkExportRoute,
   getBulkExportRoute,
   listBulkExportsRoute,
-} from "./exports/routes/exports.ts";
+} from "./exports/bulk/routes/exports.ts";
+import type { ExportsContext } from "./exports/context.ts";
+import type { ExportKindName } from "./exports/export-kind.ts";
+import {
+  deleteExpiredExports,
+  listUnfinishedExports,
+  measureUnfinishedExports,
+} from "./exports/queries/export-queries.ts";
 import { startExportLoop } from "./exports/run-export.ts";
 import type { MetricsContext } from "./metrics/context.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
@@ -136,7 +136,7 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         countUnfinished("accounting"),
       );
       const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-        createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
+        createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/bulk/export-worker", {
           threads: 1,
           minThreads: 0,
           bulk: "export",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { multiPartitionStatements } from "@pragma/runtime/database/multi-partition-statements";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { multiPartitionStatements } from "@pragma/runtime/testing/multi-partition-statements";
 import {
   assertStatementsUseOnePartition,
   listMultiPartitionPlans,

@@ -35,7 +35,7 @@ export async function replaceDocuments(
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
   const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
-    reports.findDocumentsWithoutTill(tx, { locationId, tillId }),
+    reports.findPreviousReport(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
     assertTillCanChange(tx, { locationId, tillId, newOrderIds: orderIds }),
   ]);
@@ -86,7 +86,7 @@ export async function deleteDocumentsOfTill(
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
   { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
-  const { previousReport, hasOrdersWithoutTill } = await reports.findDocumentsWithoutTill(tx, {
+  const { previousReport, hasOrdersWithoutTill } = await reports.findPreviousReport(tx, {
     ...{ locationId, tillId },
   });
   if (!previousReport) return;
@@ -113,7 +113,7 @@ interface OrderReplacement {
   copies: orders.StoredOrderCopy[];
   orders: Pick<CalculatedOrder, "id" | "day">[];
   /** The rows of `orders`. */
-  rows: AsyncIterable<orders.ReportingOrderDatabaseRow> | Iterable<orders.ReportingOrderDatabaseRow>;
+  rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>;
 }
 
 /** Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. */
@@ -144,7 +144,7 @@ async function* generateOrderRows(
   report: DocumentTexts,
   creationTimes: ReadonlyMap<string, string>,
   { contentVersion, ...content }: { contentVersion: string; reportId: string; pushedAt: string },
-): AsyncGenerator<orders.ReportingOrderDatabaseRow> {
+): AsyncGenerator<orders.OrderRow> {
   const waiting = report.orders.values();
   for (const batch of report.orderTexts) {
     for (const texts of await batch) {

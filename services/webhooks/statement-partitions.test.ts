@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { multiPartitionStatements } from "@pragma/runtime/database/multi-partition-statements";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { multiPartitionStatements } from "@pragma/runtime/testing/multi-partition-statements";
 import {
   assertStatementsUseOnePartition,
   listMultiPartitionPlans,

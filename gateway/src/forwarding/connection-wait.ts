@@ -75,7 +75,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     const { sender, bodyBytes } = request;
     if (performance.now() >= deadline || waiting.findError(sender) || waitingBytes.findError(sender, bodyBytes))
       throw outcome.error;
-    const releases = [waiting.add(sender), waitingBytes.add(sender, bodyBytes)];
+    const releases = [waiting.holdBeyondLimit(sender), waitingBytes.holdBeyondLimit(sender, bodyBytes)];
     const end = new AbortController();
     const onEnd = () => end.abort();
     request.abort.once("abort", onEnd);

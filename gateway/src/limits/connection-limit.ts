@@ -10,7 +10,7 @@ export function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddr
   server.on("connection", (socket: Socket) => {
     const network = getClientIpNetwork(socket.remoteAddress ?? "unknown");
     if (openConnections.findError(network)) return void socket.destroy();
-    const release = openConnections.add(network);
+    const release = openConnections.holdBeyondLimit(network);
     socket.once("close", () => release());
   });
 }

@@ -136,11 +136,11 @@ export class Admission {
   hold(sender: string, cost = 1, reserved = 0): () => void {
     const error = this.findError(sender, cost, reserved);
     if (error) throw error;
-    return this.add(sender, cost);
+    return this.holdBeyondLimit(sender, cost);
   }
 
   /** Counts what is held in any case, even beyond the limit. Returns a function that releases. Later calls have no effect. */
-  add(sender: string, cost = 1): () => void {
+  holdBeyondLimit(sender: string, cost = 1): () => void {
     return this.#grant(sender, this.#getState(sender), cost);
   }
 

@@ -115,6 +115,6 @@ export class LargeResponseLimiter {
       if (isStream) body.cancel().catch(() => {});
       throw error;
     }
-    if (!outgoing.destroyed) outgoing.once("close", this.#unreadBytes.add(senderId, bytes));
+    if (!outgoing.destroyed) outgoing.once("close", this.#unreadBytes.holdBeyondLimit(senderId, bytes));
   }
 }

@@ -2,9 +2,11 @@ import type { AdmissionLimit, SenderError } from "./admission.ts";
 import { isContended } from "./contention.ts";
 
 /**
- * What a location can hold at a time in one process: every limit of this kind, in the gateway and in all services. Limits of
- * rates (`token-bucket.ts`, per second) and quotas (`daily-quota.ts`, per day) are in this folder, too. Limits of single
- * requests, such as the size of a body, and of what is stored are with the routes and schemas.
+ * What a location can hold at a time in one process, in the gateway and in all services. A limit without a number gets it
+ * from an environment variable or from the memory of the process. `docs/architecture.md` names what is divided otherwise,
+ * such as the handlers of events. Limits of rates (`token-bucket.ts`, per second) and quotas (`daily-quota.ts`, per day) are
+ * in this folder, too. Limits of single requests, such as the size of a body, and of what is stored are with the routes and
+ * schemas.
  *
  * `npm run openapi` writes the limits with `docs` to the page of limits (`docs-portal/docs/rate-limits.mdx`).
  */
@@ -160,7 +162,7 @@ export const locationLimits = {
   },
   unreadResponseBytes: {
     process: "service",
-    ...{ perSender: 32 * mebibyte, perProcess: 128 * mebibyte, canExceedAlone: true },
+    canExceedAlone: true,
     senderError: {
       detail: ({ perSender }) =>
         `This location has reached its limit of ${perSender} bytes of unread responses. Read these responses first, or send fewer requests at the same time.`,
@@ -202,14 +204,14 @@ export const locationLimits = {
   catalogLists: { process: "catalog", perSender: 1 },
   metricsQueries: {
     process: "reporting",
-    ...{ perSender: 2, perProcess: 3, maxWaitingPerSender: 16, maxWaitMs: 2_000 },
+    ...{ perSender: 2, maxWaitingPerSender: 16, maxWaitMs: 2_000 },
     senderError: {
       detail: ({ perSender, maxWaitingPerSender, maxWaitSeconds }) =>
         `This location is sending too many metrics queries at the same time. ${perSender} run at a time, and up to ${maxWaitingPerSender} wait for up to ${maxWaitSeconds} seconds. Send fewer queries at the same time.`,
       limit: { name: "concurrent_metrics", unit: "requests" },
     },
     overloadedDetail: "The server runs too many metrics queries. Retry shortly.",
-    docs: { what: "Queries of `GET /v1/metrics` that run", variables: ["METRICS_QUERY_CONCURRENCY"] },
+    docs: { what: "Queries of `GET /v1/metrics` that run", perProcess: "3", variables: ["METRICS_QUERY_CONCURRENCY"] },
   },
   /** Reads of chunks of files, so that the downloads of a location do not slow down those of others. */
   exportFileReads: { process: "reporting", perSender: 1 },
@@ -219,7 +221,8 @@ export const locationLimits = {
   decodedBlocks: { process: "reporting", perProcess: 4 },
   /**
    * Dry runs of small tills that are calculated, and of large ones, so that dry runs leave the other threads to tills that are
-   * pushed. The sender of a request that has waited longer has stopped waiting.
+   * pushed. The limit of the location lets another one go first. The sender of a request that has waited longer has stopped
+   * waiting.
    */
   calculatedDryRuns: { process: "reporting", perSender: 1, perProcess: 1, maxWaitMs: 15_000 },
   tillDryRuns: {

@@ -20,9 +20,6 @@ const noticeSchema = z.object({ startSequence: z.int().min(1) });
 export const buildRollbackNoticeSubject = (subjectPrefix: string, service: string): string =>
   `${subjectPrefix}.stream-rollback.${service}`;
 
-/** Returns whether a message in a stream is a rollback notice, and not an event. */
-export const isRollbackNoticeSubject = (subject: string): boolean => /\.stream-rollback\.[^.]+$/.test(subject);
-
 /** Publishes that a stream was rolled back. Resolves when the stream has stored the notice. */
 export async function publishRollbackNotice(
   client: JetStreamClient,

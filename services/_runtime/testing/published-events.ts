@@ -8,8 +8,10 @@ import {
 } from "@pragma/contracts/events";
 import { buildEventStreamNames, isMissingInJetStream } from "../messaging/event-streams.ts";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
-import { isRollbackNoticeSubject } from "../messaging/stream-rollback-notice.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
+
+/** Returns whether a message in a stream is a rollback notice, and not an event. */
+const isRollbackNoticeSubject = (subject: string): boolean => /\.stream-rollback\.[^.]+$/.test(subject);
 
 /** Returns all events in the event streams of a test: those of each stream, oldest first. */
 export async function listPublishedTestEventEnvelopes({

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
-import { multiPartitionStatements } from "../database/multi-partition-statements.ts";
 import type { Database } from "../database/postgres.ts";
 import type { AnyServiceDefinition } from "../service/define-service.ts";
+import { multiPartitionStatements } from "./multi-partition-statements.ts";
 
 interface RecordedStatement {
   text: string;

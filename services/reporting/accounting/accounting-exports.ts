@@ -49,7 +49,7 @@ export const accountingExports: ExportKind<AccountingExportTypes> = {
     auditType: "accounting_export",
     objectFolder: "accounting",
     concurrency: 2,
-    isOneAtATime: false,
+    isOneAtATimePerLocation: false,
     maxFailedAttempts: 5,
   },
   retentionDays: ({ EXPORTS_RETENTION_DAYS: days }) => days,

@@ -26,14 +26,14 @@ export interface ExportClaim {
  * The unfinished exports of a kind that can be claimed, with their rank among those of their location. After a failed
  * attempt, `claimed_until` is the time of the retry.
  */
-const claimableExports = (sql: SqlClient, { name, isOneAtATime }: ExportKind<ExportTypes>) => sql`
+const claimableExports = (sql: SqlClient, { name, isOneAtATimePerLocation }: ExportKind<ExportTypes>) => sql`
   exports export join (
     select id, row_number() over (
       partition by coalesce(location_id, key_id) order by state = 'running' desc, created_at, id
     ) as rank
     from exports where kind = ${name} and ${isUnfinished(sql)}
   ) ranked using (id)
-  where ${isUnfinished(sql)} and (claimed_until is null or claimed_until < now()) ${isOneAtATime ? sql`and rank = 1` : sql``}`;
+  where ${isUnfinished(sql)} and (claimed_until is null or claimed_until < now()) ${isOneAtATimePerLocation ? sql`and rank = 1` : sql``}`;
 
 const isHeld = (sql: SqlClient | SqlTransaction, { id, claimNumber }: ExportClaim) => sql`
   id = ${id} and claim_number = ${claimNumber} and state = 'running'`;

@@ -22,7 +22,7 @@ export interface ExportKind<Types extends ExportTypes> {
   /** Maximum number of exports that one instance runs at a time. */
   concurrency: number;
   /** Whether a location's exports run one after the other. */
-  isOneAtATime: boolean;
+  isOneAtATimePerLocation: boolean;
   /** Maximum number of attempts in succession that fail without a new file. An attempt that crashed counts as three. */
   maxFailedAttempts: number;
   /** For how many days an export and its files are stored after its end. */

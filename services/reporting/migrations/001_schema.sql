@@ -76,7 +76,7 @@ create table orders (
   etag text not null,
   v1 text compression lz4 not null,
   -- The V2 response, compressed in zlib's format with the V1 response in the preset dictionary, so that what both have in
-  -- common is stored once (v2-order-compression.ts).
+  -- common is stored once (documents/v2-order-compression.ts).
   v2_deflated bytea not null,
   primary key (location_id, till_id, id),
   foreign key (location_id, till_id) references tills
@@ -102,8 +102,8 @@ create table day_counts (
 select create_location_partitions('day_counts', 'autovacuum_vacuum_scale_factor = 0.01');
 
 -- Packed tills. Tills that are older than HOT_DAYS are packed: one object in the object store contains the responses of the
--- till's report and orders (packing/pack-format.ts). PostgreSQL keeps what lists, counts, entity tags and ids need. A
--- packed till has a row in packed_tills, none in orders, and no texts in its row of reports.
+-- till's report and orders (documents/packing/pack-format.ts). PostgreSQL keeps what lists, counts, entity tags and ids
+-- need. A packed till has a row in packed_tills, none in orders, and no texts in its row of reports.
 
 create table packed_tills (
   location_id uuid not null,
@@ -112,7 +112,7 @@ create table packed_tills (
   -- SHA-256 of the object, in hexadecimal.
   hash text not null,
   pushed_at timestamptz not null,
-  -- Entity tags of orders are computed from it (entity-tags.ts). Null if they are in packed_orders.
+  -- Entity tags of orders are computed from it (documents/entity-tags.ts). Null if they are in packed_orders.
   content_version text,
   -- The offsets in the object at which blocks end. The first block is the report.
   block_ends int[] not null,

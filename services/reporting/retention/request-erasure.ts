@@ -5,7 +5,7 @@ import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messagin
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "../documents/queries/orders.ts";
 import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
-import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
+import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
 export type ErasureSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });

@@ -19,7 +19,7 @@ import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/
 import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
 import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevision } from "../documents/queries/tills.ts";
-import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
+import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 import { repeatErasureOfOrders } from "../retention/request-erasure.ts";
 import { deleteDocumentsOfTill, replaceDocuments, toReportFinalizedData } from "../store-report.ts";
 import type { CalculatingContext, TillCalculationResult } from "../till-calculator.ts";

@@ -128,7 +128,7 @@ export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaiters
     open({ waitKey, keyId, senderId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
       const error = waitsOfKeys.findError(keyId) ?? waits.findError(senderId);
       if (error) throw error;
-      const releases = [waitsOfKeys.add(keyId), waits.add(senderId)];
+      const releases = [waitsOfKeys.holdBeyondLimit(keyId), waits.holdBeyondLimit(senderId)];
       const location = locations.get(waitKey) ?? { position: 0, waiters: new Set() };
       locations.set(waitKey, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);

@@ -5,9 +5,7 @@ import {
   type SqlTransaction,
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
-
-const reportOrOrderKinds = ["report", "order"] as const;
-export type DocumentKind = (typeof reportOrOrderKinds)[number];
+import { type DocumentKind, documentKinds } from "../document-kind.ts";
 
 interface DayCountChange {
   /** The day (YYYY-MM-DD) of each report or order before and after the change. A day can occur several times. */
@@ -20,7 +18,7 @@ export async function adjustDayCounts(
   tx: SqlTransaction,
   { locationId, ...changes }: { locationId: string } & Record<DocumentKind, DayCountChange>,
 ): Promise<void> {
-  const changed = reportOrOrderKinds.flatMap((kind) => sumChangesByDay(changes[kind]).map((sum) => ({ kind, ...sum })));
+  const changed = documentKinds.flatMap((kind) => sumChangesByDay(changes[kind]).map((sum) => ({ kind, ...sum })));
   if (changed.length === 0) return;
   const parameter = toRecordsetParameter(tx, changed);
   await Promise.all([

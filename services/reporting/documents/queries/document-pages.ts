@@ -1,13 +1,13 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
+import type { DocumentKind } from "../document-kind.ts";
 import {
   type PackedReferenceColumns,
   type PackedResponseReference,
   parsePackedReference,
   readPackedBodies,
 } from "../packing/packed-reader.ts";
-import type { DocumentKind } from "./day-counts.ts";
 import { needsPackedOrders, recordPackedStart } from "./packed-start-cache.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */

@@ -1,7 +1,7 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "./tills.ts";
 
-export interface ReportingOrderDatabaseRow {
+export interface OrderRow {
   id: string;
   reportId: string;
   day: string;
@@ -88,7 +88,7 @@ export async function deleteOrdersOfTill(tx: SqlTransaction, { locationId, tillI
 }
 
 /** A row of `orders` with its till. */
-interface StoredOrderRow extends ReportingOrderDatabaseRow, TillKey {
+interface StoredOrderRow extends OrderRow, TillKey {
   isCurrent: boolean;
 }
 

@@ -37,7 +37,7 @@ export async function findReportOfTill(
 }
 
 /** As `findReportOfTill`, and whether the location has orders that were live and are in no till. */
-export async function findDocumentsWithoutTill(
+export async function findPreviousReport(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
 ): Promise<{ previousReport: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {

@@ -24,7 +24,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute, type ReportingContext } from "../../context.ts";
-import type { DocumentKind } from "../queries/day-counts.ts";
+import type { DocumentKind } from "../document-kind.ts";
 import { findDocumentBody } from "../queries/document-body.ts";
 import { findDocumentPage } from "../queries/document-pages.ts";
 

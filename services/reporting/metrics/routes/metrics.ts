@@ -50,7 +50,7 @@ export const getMetricsRoute = defineMetricsRoute({
   ...metricsRouteDefaults,
   summary: "Query metrics",
   description:
-    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. Each total equals the sum of the reports, to the cent. Reports that an earlier version computed are added in the background; `missingReportCount` is how many are not included yet. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
+    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. Each total equals the sum of the reports, to the cent. `missingReportCount` is the number of reports that are not included, because a sum of their till is too large. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
   request: { query: MetricsQuery },
   responses: {
     200: {

@@ -1,8 +1,8 @@
 import { MessageChannel } from "node:worker_threads";
 import { WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { TransientError } from "@pragma/runtime/retries/transient-error";
-import type { ReportingContext } from "../context.ts";
-import { readPackedBlock } from "../documents/packing/packed-reader.ts";
+import type { ReportingContext } from "../../context.ts";
+import { readPackedBlock } from "../../documents/packing/packed-reader.ts";
 import type {
   ExportFileInput,
   ExportFileOutput,

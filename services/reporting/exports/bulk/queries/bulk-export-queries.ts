@@ -1,8 +1,8 @@
 import type { BulkExportFailure, BulkExportFormat, BulkExportState } from "@pragma/contracts/bulk-export";
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { TillKey } from "../../documents/queries/tills.ts";
-import { deleteExportFiles, isUnfinished, lockExports, toJson } from "./export-queries.ts";
+import type { TillKey } from "../../../documents/queries/tills.ts";
+import { deleteExportFiles, isUnfinished, lockExports, toJson } from "../../queries/export-queries.ts";
 
 /** The rows to export, and the format of the files. Days are YYYY-MM-DD. */
 export interface BulkExportQuery {

@@ -10,25 +10,25 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packTill } from "../documents/packing/pack-till.ts";
-import { deleteUnusedObjectsTask } from "../documents/periodic/delete-unused-objects.ts";
-import { publishErasureEvents } from "../retention/request-erasure.ts";
-import reporting from "../service.ts";
+import { packTill } from "../../documents/packing/pack-till.ts";
+import { deleteUnusedObjectsTask } from "../../documents/periodic/delete-unused-objects.ts";
+import { publishErasureEvents } from "../../retention/request-erasure.ts";
+import reporting from "../../service.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
-} from "../testing/start-test-reporting.ts";
+} from "../../testing/start-test-reporting.ts";
 import {
   buildTestOrder,
   buildTestOrderPaymentRow,
   buildTestOrderProductRow,
   buildTestTill,
-} from "../testing/till-fixtures.ts";
+} from "../../testing/till-fixtures.ts";
+import { claimExports, renewExportClaim } from "../export-claims.ts";
+import { deleteExpiredExports, toJson } from "../queries/export-queries.ts";
 import { bulkExports } from "./bulk-exports.ts";
-import { claimExports, renewExportClaim } from "./export-claims.ts";
 import { removeErasedTillFromBulkExports } from "./queries/bulk-export-queries.ts";
-import { deleteExpiredExports, toJson } from "./queries/export-queries.ts";
 
 type TestPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
 

@@ -1,9 +1,9 @@
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../documents/queries/packed-tills.ts";
-import type { TillKey } from "../documents/queries/tills.ts";
-import { DocumentTooLargeError, type StoredDocument } from "../documents/stored-documents.ts";
+import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../../documents/queries/packed-tills.ts";
+import type { TillKey } from "../../documents/queries/tills.ts";
+import { DocumentTooLargeError, type StoredDocument } from "../../documents/stored-documents.ts";
 import { isExportOfReports } from "./export-rows.ts";
 
 interface Stores {

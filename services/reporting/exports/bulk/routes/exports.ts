@@ -17,12 +17,12 @@ import {
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
+import { defineExportRoute, type ExportsContext } from "../../context.ts";
+import { deleteExport, type ExportRow, exportColumnNames } from "../../queries/export-queries.ts";
+import { createExport } from "../../run-export.ts";
 import { type FileTotals, toBulkExport, toBulkExportListItem } from "../bulk-export-response.ts";
 import { type BulkExportTypes, bulkExports } from "../bulk-exports.ts";
-import { defineExportRoute, type ExportsContext } from "../context.ts";
 import { findStoredBulkExportBytes } from "../queries/bulk-export-queries.ts";
-import { deleteExport, type ExportRow, exportColumnNames } from "../queries/export-queries.ts";
-import { createExport } from "../run-export.ts";
 import {
   dataScopesDescription,
   exportNotFoundError,

@@ -4,9 +4,9 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import type { ReportingContext } from "../../context.ts";
+import type { ReportingContext } from "../../../context.ts";
+import { findExport } from "../../queries/export-queries.ts";
 import type { BulkExportTypes } from "../bulk-exports.ts";
-import { findExport } from "../queries/export-queries.ts";
 
 /** The properties that are equal in all routes of exports. */
 export const exportRouteDefaults = { tag: "Exports", audience: "public", scope: "reports:read" } as const;

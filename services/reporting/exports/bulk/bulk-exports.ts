@@ -2,8 +2,10 @@ import { type BulkExportFailure, bulkExportFileExtensions, bulkExportKeptDays } 
 import { countDays } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import { isExportOfOtherLocationDue } from "./export-claims.ts";
-import type { ExportKind } from "./export-kind.ts";
+import { isExportOfOtherLocationDue } from "../export-claims.ts";
+import type { ExportKind } from "../export-kind.ts";
+import { listExportFiles } from "../queries/export-queries.ts";
+import { ExportFailedError, ExportInterruptedError, type ExportRun } from "../run-export.ts";
 import {
   createExportFileRunner,
   type ExportFileWorkers,
@@ -17,8 +19,6 @@ import {
   findStoredBulkExportBytes,
   listExportedTillIds,
 } from "./queries/bulk-export-queries.ts";
-import { listExportFiles } from "./queries/export-queries.ts";
-import { ExportFailedError, ExportInterruptedError, type ExportRun } from "./run-export.ts";
 
 interface BulkExportProgress {
   /** What was exported, also in the file that is not complete yet. */
@@ -57,7 +57,7 @@ export const bulkExports: ExportKind<BulkExportTypes> = {
     auditType: "export",
     objectFolder: "exports",
     concurrency: 1,
-    isOneAtATime: true,
+    isOneAtATimePerLocation: true,
     maxFailedAttempts: 10,
   },
   retentionDays: () => bulkExportKeptDays,

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import type { PostgresConfig } from "@pragma/runtime/database/postgres";
-import type { PackedTillIndex } from "../documents/queries/packed-tills.ts";
+import type { PackedTillIndex } from "../../documents/queries/packed-tills.ts";
 import type { BulkExportPosition, BulkExportQuery } from "./queries/bulk-export-queries.ts";
 
 /** What a thread needs to write one file of an export. */

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { BulkExport, bulkExportColumnsDescription } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { z } from "zod";
-import { defineReportingRoute } from "../../context.ts";
+import { defineReportingRoute } from "../../../context.ts";
+import { createFileResponse, type DownloadedFile } from "../../file-response.ts";
+import { type ExportRow, isWrittenFile, type StoredExport } from "../../queries/export-queries.ts";
 import { toBulkExport } from "../bulk-export-response.ts";
 import type { BulkExportTypes } from "../bulk-exports.ts";
-import { createFileResponse, type DownloadedFile } from "../file-response.ts";
-import { type ExportRow, isWrittenFile, type StoredExport } from "../queries/export-queries.ts";
 import {
   dataScopesDescription,
   exportParams,

@@ -9,7 +9,7 @@ import {
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { formatCsvLine } from "@pragma/runtime/http/csv-line";
-import { decodeDocuments, type StoredDocument, toText } from "../documents/stored-documents.ts";
+import { decodeDocuments, type StoredDocument, toText } from "../../documents/stored-documents.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */

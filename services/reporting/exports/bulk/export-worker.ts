@@ -5,8 +5,8 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
 import { createSqlClient, type SqlClient } from "@pragma/runtime/database/postgres";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import type { PackedTillIndex } from "../documents/queries/packed-tills.ts";
-import { DocumentTooLargeError } from "../documents/stored-documents.ts";
+import type { PackedTillIndex } from "../../documents/queries/packed-tills.ts";
+import { DocumentTooLargeError } from "../../documents/stored-documents.ts";
 import { type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
 import type {

@@ -3,8 +3,8 @@ import type { BulkExport, BulkExportListItem, BulkExportManifest } from "@pragma
 import { bulkExportSums } from "@pragma/contracts/bulk-export-columns";
 import { countDays } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
+import { type ExportFileRow, type ExportRow, isWrittenFile, type WrittenFileRow } from "../queries/export-queries.ts";
 import type { BulkExportTypes } from "./bulk-exports.ts";
-import { type ExportFileRow, type ExportRow, isWrittenFile, type WrittenFileRow } from "./queries/export-queries.ts";
 
 type BulkExportRow = ExportRow<BulkExportTypes>;
 
