@@ -105,7 +105,7 @@ it("reads and changes one partition of each table in a statement, except for the
     /^with page .* from day_counts/,
     /^with periods .* from day_counts/,
     /^select day::text as day, etag, body from days/,
-    /^with page as .* from day_counts .* from days/,
+    /^select count\(\*\) as total from days/,
     /^with found as .* from reports .* from orders_without_till/,
   ];
   const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/];
