@@ -69,10 +69,15 @@ async function pushTill(
       },
     }),
   );
-  await eventually("the event to be handled", async () => {
-    const [row] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
-    return row;
-  });
+  await eventually(
+    "the event to be handled",
+    async () => {
+      const [row] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
+      return row;
+    },
+    // Until a till of 1,500 orders is stored on a busy machine.
+    { timeoutSeconds: 50 },
+  );
 }
 
 /**
