@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { internalKeysVariableNames } from "@pragma/runtime/config/internal-keys";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { bundleFolder } from "../deploy/local/bundle.js";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { processSettings } from "../deploy/local/process-settings.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
@@ -55,11 +55,7 @@ export interface BenchPragmaDeploymentOptions {
 export const singleProcessBenchRoles: BenchPragmaProcessRole[] = ["all"];
 export const serviceAndGatewayBenchRoles: BenchPragmaProcessRole[] = [...serviceNames, "gateway"];
 
-const currentMainProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "main.js",
-);
+const currentMainProgram = join(bundleFolder, "services", "main.js");
 /** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },

@@ -10,7 +10,7 @@ let search: DocumentationSearch;
 beforeAll(() => {
   const packageFolder = dirname(createRequire(import.meta.url).resolve("@pragma/mcp/package.json"));
   const openapi = readFileSync(join(packageFolder, "..", "contracts", "openapi.json"));
-  search = createDocumentationSearch({ openapi, docsUrl });
+  search = createDocumentationSearch({ openapi, docsUrl, folder: join(packageFolder, "..", "docs-portal", "docs") });
 });
 
 it.each([

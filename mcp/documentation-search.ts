@@ -1,6 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type MiniSearch from "minisearch";
 import { type Passage, readGuidePassages, readOperationPassages } from "./documentation-passages.ts";
 
@@ -16,11 +15,8 @@ interface DocumentationSources {
   /** The URL of the guides, such as `https://docs.example/docs`. */
   docsUrl: string;
   /** The folder of the guides. */
-  folder?: string;
+  folder: string;
 }
-
-const packageFolder = dirname(createRequire(import.meta.url).resolve("@pragma/mcp/package.json"));
-const guidesFolder = join(packageFolder, "..", "docs-portal", "docs");
 
 /** Words that questions contain but that distinguish no passage. */
 const stopWords = new Set(
@@ -54,7 +50,7 @@ export function createDocumentationSearch(sources: DocumentationSources): Docume
   };
 }
 
-async function buildIndex({ openapi, docsUrl, folder = guidesFolder }: DocumentationSources) {
+async function buildIndex({ openapi, docsUrl, folder }: DocumentationSources) {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".mdx")).sort();
   const guides = await Promise.all(
     files.map(async (file) =>

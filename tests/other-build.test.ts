@@ -23,7 +23,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /**
- * The program `services/dist/main.js` of another build, whose responses must equal those of this one. A change that must not
+ * The program `build/services/main.js` of another build, whose responses must equal those of this one. A change that must not
  * change any response, such as a new form of stored data, is compared with the build before it.
  */
 const otherProgram = process.env.COMPARED_PROGRAM;

@@ -9,7 +9,7 @@ import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** The workspaces that `npm start` needs to compile and run the API and the demo: a third of all packages. */
+/** The workspaces that `npm start` needs to bundle and run the API and the demo: a third of all packages. */
 const startWorkspaces = ["services", "simulator", "deploy/local"];
 
 /** The file that records what was installed. npm removes the file together with the packages. */

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { bundleFolder, bundleProduct } from "./bundle.ts";
 import { requireFreePort, requirePortForBrowsers } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
 import { processSettings } from "./process-settings.ts";
@@ -12,8 +13,8 @@ import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
-const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
-const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
+const seedDemoProgram = join(bundleFolder, "simulator", "src", "demo.js");
+const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
 
 /**
  * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. The documentation
@@ -30,7 +31,10 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await lockStateFolder();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
-  const [env] = await Promise.all([createProductEnvironment({ port, opsPort, portalPort }), compile()]);
+  const [env] = await Promise.all([
+    createProductEnvironment({ port, opsPort, portalPort }),
+    runTaskWithProgress("Bundling", bundleProduct),
+  ]);
   const logFile = join(localStateFolder, "logs", "product.log");
   const started = startProduct({ port, opsPort, env, logFile, fail });
   const url = `http://localhost:${port}`;
@@ -60,22 +64,6 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   printLine(await portalStart);
 }
 
-/** Compiles the API and the demo. Types are not checked, because the packages of tests are not installed. */
-function compile(): Promise<void> {
-  return runTaskWithProgress("Compiling", async () => {
-    const options = { cwd: repositoryFolder };
-    const generator = join("client", "generate-types.mjs");
-    await runCommandOrFail(process.execPath, [generator], options, "The client types cannot be generated");
-    const compiler = join("node_modules", ".bin", "tsc");
-    await runCommandOrFail(
-      compiler,
-      ["-b", "--noCheck", "services", "simulator"],
-      options,
-      "The code does not compile",
-    );
-  });
-}
-
 interface ProductOptions {
   port: number;
   opsPort: number;
@@ -92,7 +80,7 @@ async function startProduct({ port, opsPort, env, logFile, fail }: ProductOption
       logFile,
       port,
       command: process.execPath,
-      args: [...processSettings.flags, join(repositoryFolder, "services", "dist", "main.js")],
+      args: [...processSettings.flags, join(bundleFolder, "services", "main.js")],
       env: { ...processSettings.environment, ...env },
       log: fail,
       // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { createDocumentationSearch } from "@pragma/mcp/documentation-search";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -5,6 +6,7 @@ import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
   type ProcessComponent,
   type ProcessContext,
@@ -99,7 +101,11 @@ export async function startGateway({
     forwarder,
     addToLog: requestLog.addSubrequest,
   });
-  const searchDocumentation = createDocumentationSearch({ openapi: documents.openapi.body, docsUrl: config.DOCS_URL });
+  const searchDocumentation = createDocumentationSearch({
+    openapi: documents.openapi.body,
+    docsUrl: config.DOCS_URL,
+    folder: join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs"),
+  });
   const app = createGatewayApp({
     requestId: createGatewayRequest({
       proxies: {

@@ -1,5 +1,5 @@
 /**
- * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
+ * `node build/services/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
  * SERVICE to prepare the database for only one service. The event streams in NATS are always prepared for all services.
  */
 import { setTimeout as sleep } from "node:timers/promises";

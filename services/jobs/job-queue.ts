@@ -6,7 +6,13 @@ import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import { Queue, Worker } from "bullmq";
 import type { JobsServiceConfig } from "./config.ts";
-import { type JobPrimaryKey, type JobRow, markDueJobsAsQueued, updateUnfinishedJobRow } from "./queries/jobs.ts";
+import {
+  findNextDueMs,
+  type JobPrimaryKey,
+  type JobRow,
+  markDueJobsAsQueued,
+  updateUnfinishedJobRow,
+} from "./queries/jobs.ts";
 import { type JobRunnerDependencies, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
@@ -33,8 +39,11 @@ const finishedJobRetention = {
 /** Maximum values of the job options keepLogs and stackTraceLimit, which limit the memory that a job uses in Redis. */
 const maxLogLines = 100;
 const maxStackTraces = 10;
-/** Milliseconds between searches for due jobs. A search also starts whenever a job is created or ends. */
-const pollMs = 250;
+/**
+ * The maximum time between searches for due jobs, in milliseconds, after which jobs are found that Redis has lost or whose
+ * process has died. A search also starts when a job becomes due, is created or ends.
+ */
+const pollMs = 2_000;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
@@ -122,6 +131,7 @@ export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerD
     processItem: (job) => enqueueJob(job).then(redisOutage.recordRecovery, redisOutage.recordFailure),
     concurrency: maxConcurrentAdds,
     pollMs,
+    findNextDueMs: () => findNextDueMs(db.sql),
   });
   const worker = new Worker<JobPrimaryKey, void>(
     publicJobsBullQueueName,

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { bundleFolder } from "../../deploy/local/bundle.js";
 
-/** Returns the path of a compiled operator's command, such as `ops` or `backup`. */
+/** Returns the path of a bundled operator's command, such as `ops` or `backup`. */
 export function getTestCommandProgram(name: string): string {
-  const folder = findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions"));
-  return join(folder, "dist", "commands", `${name}.js`);
+  return join(bundleFolder, "services", "commands", `${name}.js`);
 }

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { bundleFolder } from "../../deploy/local/bundle.js";
 import { findFreePort } from "../../deploy/local/free-port.js";
 
 /** The name of a service, or `gateway`. */
@@ -32,7 +32,7 @@ export interface PragmaProcessUnderTest {
   stop(): Promise<void>;
 }
 
-export const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
+export const mainProgram = join(bundleFolder, "services", "main.js");
 
 /** Returns the name of the environment variable that contains the URL of a service. */
 export function getServiceUrlVariableName(service: ServiceName): string {

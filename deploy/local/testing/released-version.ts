@@ -68,9 +68,8 @@ export async function extractRelease({ version, commit }: Release): Promise<Extr
       join(folder, "services", "main.ts"),
     ],
     async compile() {
-      const compiler = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
-      await run(process.execPath, [compiler, "-b", join(folder, "services")]);
-      return join(folder, "services", "dist", "main.js");
+      await run(process.execPath, ["--import", "tsx", join(folder, "deploy", "local", "bundle.ts")]);
+      return join(folder, "build", "services", "main.js");
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -11,12 +11,15 @@ interface CheckStep {
   args: string[];
 }
 
-/** The types of the client, which other steps read. */
-const generateClientTypes: CheckStep = {
-  name: "generated client types",
-  command: process.execPath,
-  args: [join("client", "generate-types.mjs")],
-};
+/** The types of the client, which other steps read, and the product that the tests start. */
+const firstSteps: CheckStep[] = [
+  { name: "generated client types", command: process.execPath, args: [join("client", "generate-types.mjs")] },
+  {
+    name: "bundle of the product",
+    command: process.execPath,
+    args: ["--import", "tsx", join("deploy", "local", "bundle.ts")],
+  },
+];
 
 /** The other steps, in two sequences that run concurrently and take about the same time. */
 const stepSequences: CheckStep[][] = [
@@ -42,7 +45,8 @@ const stepSequences: CheckStep[][] = [
 
 /** Runs all checks, even after a check has failed. Prints a line for each check, and the output of failed checks. */
 export async function runRepositoryChecks(): Promise<{ passed: number; failed: number }> {
-  const outcomes = [await runCheckStep(generateClientTypes)];
+  const outcomes: boolean[] = [];
+  for (const step of firstSteps) outcomes.push(await runCheckStep(step));
   await Promise.all(
     stepSequences.map(async (steps) => {
       for (const step of steps) outcomes.push(await runCheckStep(step));

@@ -17,7 +17,7 @@ export interface ApiDocumentWithEtag {
  */
 export type ApiDocuments = Awaited<ReturnType<typeof readServedApiDocuments>>;
 
-const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contractsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "contracts");
 
 /** The URLs of the installation, which replace the published URLs in the documents. */
 interface InstallationUrls {

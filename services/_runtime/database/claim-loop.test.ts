@@ -11,7 +11,15 @@ const log = createLogger({ name: "test", level: "silent" });
  * the number is negative.
  */
 function startLoop({ concurrency = 2, pollMs = 60_000, workMs = 5 } = {}) {
-  const state = { due: [] as number[], done: [] as number[], active: 0, maxActive: 0, claims: 0, isUnavailable: false };
+  const state = {
+    due: [] as number[],
+    nextDueAtMs: undefined as number | undefined,
+    done: [] as number[],
+    active: 0,
+    maxActive: 0,
+    claims: 0,
+    isUnavailable: false,
+  };
   const loop = startClaimLoop<number>({
     name: "numbers",
     log,
@@ -20,7 +28,12 @@ function startLoop({ concurrency = 2, pollMs = 60_000, workMs = 5 } = {}) {
     async claim(limit) {
       state.claims += 1;
       if (state.isUnavailable) throw new Error("unavailable");
-      return state.due.splice(0, limit);
+      const isDue = state.nextDueAtMs !== undefined && performance.now() >= state.nextDueAtMs;
+      if (isDue) state.nextDueAtMs = undefined;
+      return isDue ? [100] : state.due.splice(0, limit);
+    },
+    async findNextDueMs() {
+      return state.nextDueAtMs === undefined ? undefined : state.nextDueAtMs - performance.now();
     },
     async processItem(number) {
       state.active += 1;
@@ -50,6 +63,18 @@ it("claims once for many polls of one event loop iteration", async () => {
   for (let count = 0; count < 100; count += 1) poll();
   await sleep(20);
   expect(state.claims).toBe(2);
+  await close();
+});
+
+it("claims an item when it becomes due, and not before", async () => {
+  const { poll, close, state } = startLoop();
+  await eventually("the first claim", () => state.claims === 1);
+  const dueAtMs = performance.now() + 300;
+  state.nextDueAtMs = dueAtMs;
+  poll();
+  await eventually("the item", () => state.done.length === 1);
+  expect(performance.now()).toBeGreaterThanOrEqual(dueAtMs);
+  expect(state.claims).toBeLessThanOrEqual(4);
   await close();
 });
 

@@ -16,8 +16,13 @@ interface ClaimLoopOptions<Item> {
   processItem(item: Item, signal: AbortSignal): Promise<void>;
   /** The maximum number of items that are processed at the same time. */
   concurrency: number;
-  /** The interval between regular claims, in milliseconds. Calls of `poll` cause additional claims. */
+  /** The maximum time between two claims, in milliseconds. Calls of `poll` cause additional claims. */
   pollMs: number;
+  /**
+   * Returns in how many milliseconds the next item is due; undefined if there is none. The next claim follows then, unless
+   * `pollMs` is shorter. Without this function, every claim follows after `pollMs`.
+   */
+  findNextDueMs?(): Promise<number | undefined>;
 }
 
 /** A loop that claims due items from the database and processes them. */
@@ -25,22 +30,26 @@ export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 
 /** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
+/** The minimum time between two claims of items that become due one after the other, in milliseconds. */
+const minDuePollMs = 50;
 
 /**
- * Starts a loop that claims due items every `pollMs` milliseconds and on calls of `poll`. If it cannot claim all due
- * items at once, it claims further items when items finish.
+ * Starts a loop that claims items when they are due, at least every `pollMs` milliseconds, and on calls of `poll`. If it
+ * cannot claim all due items at once, it claims further items when items finish.
  */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
-  const { name, log, claim, processItem, concurrency, pollMs } = options;
+  const { name, log, claim, processItem, concurrency, pollMs, findNextDueMs } = options;
   const closing = new AbortController();
   const active = new Set<Promise<void>>();
   const outage = createOutageLog(log, `cannot claim ${name}`);
   let isPollRequested = false;
   let claiming: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   /** Claims items now, or as soon as fewer than `concurrency` items are being processed. */
   function poll(): void {
     isPollRequested = true;
+    clearTimeout(timer);
     if (!closing.signal.aborted && active.size < concurrency) claiming ??= claimWhileRequested();
   }
 
@@ -61,7 +70,16 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
         isPollRequested = true;
       }
     }
+    await waitForNextDue();
     claiming = undefined;
+    if (isPollRequested) poll();
+  }
+
+  /** Sets the timer of the next claim. While all permits are in use, the next claim follows when an item finishes. */
+  async function waitForNextDue(): Promise<void> {
+    const dueMs = await findNextDueMs?.().catch(() => undefined);
+    if (closing.signal.aborted) return;
+    timer = setTimeout(poll, Math.min(pollMs, Math.max(minDuePollMs, Math.ceil(dueMs ?? pollMs))));
   }
 
   /** Processes an item that was claimed by this loop or elsewhere. */
@@ -79,14 +97,13 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
     active.add(done);
   }
 
-  const polling = setInterval(poll, pollMs);
   poll();
   return {
     poll,
     startItem,
     /** Stops claiming items. Resolves when the items that are being processed have finished. */
     async close(): Promise<void> {
-      clearInterval(polling);
+      clearTimeout(timer);
       closing.abort();
       await claiming;
       await Promise.all(active);

@@ -30,15 +30,20 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   let connection: EventBusConnection | undefined;
   let isConnected = false;
   let connectionEpoch = 0;
+  const connectionListeners: (() => void)[] = [];
 
-  async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
+  function recordConnection(): void {
     isConnected = true;
     connectionEpoch += 1;
+    for (const listener of connectionListeners) listener();
+  }
+
+  async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {
-      if (type === "reconnect") connectionEpoch += 1;
       if (type === "disconnect") log.warn("disconnected from NATS; reconnecting");
       if (type === "reconnect") log.info("reconnected to NATS");
-      if (type === "disconnect" || type === "reconnect" || type === "close") isConnected = type === "reconnect";
+      if (type === "reconnect") recordConnection();
+      if (type === "disconnect" || type === "close") isConnected = false;
     }
   }
 
@@ -51,8 +56,9 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       await nats.close();
       throw error;
     }
-    void watchConnectionStatus(nats);
     connection = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
+    recordConnection();
+    void watchConnectionStatus(nats);
     return connection;
   });
   connected.catch(() => {});
@@ -73,6 +79,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     currentConnection,
     /** Returns the number of the current or last connection to NATS, which each reconnect increases; 0 before the first. */
     connectionEpoch: () => connectionEpoch,
+    /** Calls `listener` after each connect to NATS, from now on. */
+    onConnected: (listener: () => void) => void connectionListeners.push(listener),
     /** Rejects while NATS is not connected. */
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");

@@ -34,6 +34,8 @@ const ackWaitMs = 10_000;
 /** The milliseconds between two heartbeats for a received message. */
 const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
+/** How long the server waits for messages before a consumer asks again, in milliseconds. */
+const fetchTimeoutMs = 30_000;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
@@ -80,6 +82,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let onSettled = () => {};
   let consumer: Consumer | undefined;
   let messages: ConsumerMessages | undefined;
+  // A new connection does not know the request for messages that was sent on the earlier one.
+  options.bus.onConnected(() => void messages?.close());
   const heartbeatTimer = setInterval(() => {
     for (const { message, deliveryEpoch } of held.values())
       if (deliveryEpoch === options.bus.connectionEpoch()) runIgnoringMessageAckErrors(() => message.working());
@@ -151,7 +155,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }
 
   async function readBatch(consumer: Consumer): Promise<void> {
-    messages = await consumer.fetch({ max_messages: batchSize, expires: 5_000 });
+    messages = await consumer.fetch({ max_messages: batchSize, expires: fetchTimeoutMs });
     // Not awaited, because the promise resolves only after the loop below has read all messages.
     if (stopping.signal.aborted) void messages.close();
     let count = 0;

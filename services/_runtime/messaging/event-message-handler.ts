@@ -70,7 +70,8 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
   const { service, subscription, database, log, metrics, handlerTimeoutMs, findUnavailableDependencies } = options;
   const { sql } = database;
   const stopping = new AbortController();
-  const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
+  /** Created with the first error, because it takes 300 KB, and a process has dozens of consumers. */
+  let unknownErrorCounts: LRUCache<string, number> | undefined;
   /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
   const recordTimeout = (count = 1) => metrics.countEventHandlerTimeouts(count, { service, event: subscription.type });
@@ -162,6 +163,7 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
   /** Counts a failure in this process, and returns whether the event must not be retried after it. */
   function isLastAttempt(eventId: string, error: unknown): boolean {
     const willPass = isTransient(error) && !isCanceledStatementError(error);
+    unknownErrorCounts ??= new LRUCache({ max: 10_000 });
     const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
     unknownErrorCounts.set(eventId, attempts);
     return error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;

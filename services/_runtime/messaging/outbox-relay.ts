@@ -50,8 +50,11 @@ export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
 const batchSize = 200;
 /** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
 const maxBatchBytes = 1024 * 1024;
-/** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
-const pollIntervalMs = 1_000;
+/**
+ * The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost, because
+ * their process died or NATS was unavailable.
+ */
+const pollIntervalMs = 5_000;
 const standbyIntervalMs = 1_000;
 /**
  * Milliseconds to wait for the stream's acknowledgment of an event. Without it, the event stays in the outbox and is
@@ -76,6 +79,10 @@ export function startOutboxRelay(options: RelayOptions) {
   const senders = { tills: startStreamSender("tills", options), orders: startStreamSender("orders", options) };
   notifier.subscribe((_, kind) => {
     for (const each of eventStreamKinds) if (kind === each) senders[each].pollNow();
+  });
+  // Notifications were lost meanwhile, and the streams can have lost events.
+  bus.onConnected(() => {
+    for (const each of eventStreamKinds) senders[each].pollNow();
   });
   database.onEventsPublished = (kind) =>
     leadership.isLeader(leaderRole) ? senders[kind].pollNow() : notifier.publish("all", kind);

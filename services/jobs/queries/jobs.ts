@@ -220,6 +220,15 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
   });
 }
 
+/** Returns in how many milliseconds the next job is due; undefined if no job waits for its time. */
+export async function findNextDueMs(sql: SqlClient): Promise<number | undefined> {
+  const [next] = await sql<{ dueMs: number }[]>`
+    select extract(epoch from due_at - clock_timestamp())::float8 * 1000 as due_ms from location_jobs
+    where finished_at is null and pending_children = 0 and due_at > statement_timestamp()
+    order by due_at limit 1`;
+  return next?.dueMs;
+}
+
 /**
  * Acquires the lease of a queued job and returns the job. Returns undefined if there is no such unfinished job in the
  * queue, or if another process holds the lease.
