@@ -63,11 +63,6 @@ export async function claimExports(
     returning export.id, location_id, claim_number, failed_attempts, traceparent`;
 }
 
-export async function hasUnfinishedExports(sql: SqlClient, { name }: ExportKind<ExportTypes>): Promise<boolean> {
-  const rows = await sql`select from exports where kind = ${name} and ${isUnfinished(sql)} limit 1`;
-  return rows.length > 0;
-}
-
 /** Returns whether an export of another location waits for a process. */
 export async function isExportOfOtherLocationDue(
   sql: SqlClient,

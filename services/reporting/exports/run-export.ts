@@ -15,7 +15,6 @@ import {
   type FileToStore,
   failExport,
   findClaimedExport,
-  hasUnfinishedExports,
   releaseExportClaim,
   renewExportClaim,
   storeExportFiles,
@@ -83,12 +82,8 @@ const firstRetryDelaySeconds = 2;
 const maxRetryDelaySeconds = 60;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
-/**
- * Milliseconds between two polls for exports that other instances created or that a crash interrupted: while this instance
- * knows of unfinished exports, and otherwise.
- */
-const unfinishedPollMs = 1_000;
-const idlePollMs = 5_000;
+/** Milliseconds between two polls for exports that other instances created or that a crash interrupted. */
+const pollMs = 1_000;
 
 /** Thrown when the claim was lost, when the process stops, or when exports of other locations wait. */
 export class ExportInterruptedError extends Error {}
@@ -119,8 +114,7 @@ export function startExportLoop<Types extends ExportTypes>(
     claim: (limit) => claimExports(db.sql, kind, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
     processItem: (claim, signal) => runExport(services, kind, { claim, signal, work }),
     concurrency: kind.concurrency,
-    pollMs: idlePollMs,
-    findNextDueMs: async () => ((await hasUnfinishedExports(db.sql, kind)) ? unfinishedPollMs : undefined),
+    pollMs,
   });
 }
 
