@@ -7,7 +7,7 @@ import { Day } from "@pragma/contracts/day";
 import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { buildSimulatedOrderLiveInput } from "@pragma/simulator/order-revisions";
@@ -29,7 +29,7 @@ const logLines: string[] = [];
 const received: { event: string; locationId: string; day: string; dayRevision: number }[] = [];
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ MAX_TILL_DRY_RUNS_PER_DAY: String(maxDryRuns) });
+  environment = await createMigratedTestEnvironment({ MAX_TILL_DRY_RUNS_PER_DAY: String(maxDryRuns) });
   const write = (line: string) => void (/"event":|"level":"(?!info)/.test(line) && logLines.push(line));
   const log = createLogger({ name: "test", level: "info", destination: { write } });
   product = await startPragmaInTestProcess(environment.variables, { log });

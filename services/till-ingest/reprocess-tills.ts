@@ -142,20 +142,18 @@ type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | 
  */
 export function startTillReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;
-  let isWaitingForReports = false;
   return startClaimLoop({
     name: "reprocessings",
     log,
     async claim() {
       const ids = await findNextBulkReprocessingId(db.sql);
-      isWaitingForReports =
-        ids.length > 0 && (await countTillsNotOverdueForReport(db.sql, maxPendingTills)) >= maxPendingTills;
-      return isWaitingForReports ? [] : ids;
+      return ids.length > 0 && (await countTillsNotOverdueForReport(db.sql, maxPendingTills)) < maxPendingTills
+        ? ids
+        : [];
     },
     processItem: (id) => runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
     concurrency: 1,
-    pollMs: 5_000,
-    findNextDueMs: async () => (isWaitingForReports ? 1_000 : undefined),
+    pollMs: 1_000,
   });
 }
 

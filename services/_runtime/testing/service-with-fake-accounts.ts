@@ -1,7 +1,7 @@
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 import { createFakeLocationLookupService, type FakeLocationLookupService } from "./fake-location-lookup-service.ts";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "./test-environment.ts";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "./test-environment.ts";
 import { startTestService, type TestService } from "./test-service.ts";
 
 /** A service in its own environment, with a fake accounts service. Tests add locations to the fake. */
@@ -17,7 +17,7 @@ export async function startTestServiceWithFakeAccounts(
   definition: AnyServiceDefinition,
   variables: Record<string, string> = {},
 ): Promise<TestServiceWithFakeAccounts> {
-  const environment = await createIsolatedTestEnvironment(variables);
+  const environment = await createMigratedTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeLocationLookupService();
   registry.registerLocalService("accounts", accounts.fetch);

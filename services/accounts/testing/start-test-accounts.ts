@@ -2,7 +2,7 @@ import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { installTestOutboxCopyTrigger, readTestOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import {
   buildTestPrincipal,
   startTestService,
@@ -40,7 +40,7 @@ export const testAdminKey = "an-admin-key-for-tests-only";
 export async function startAccountsServiceUnderTest(
   variables: Record<string, string> = {},
 ): Promise<AccountsServiceUnderTest> {
-  const environment = await createIsolatedTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
+  const environment = await createMigratedTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
   const service = await startTestService(accounts, environment);
   await installTestOutboxCopyTrigger(service.db);
   const asOperator = (request: TestRequest) => ({ principal: operatorTestPrincipal, ...request });

@@ -4,7 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { Problem } from "@pragma/contracts/problem";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
@@ -57,7 +57,7 @@ export interface TestJobsService extends TestService {
  * waits until the test releases the message, and with `held, then fail` fails after this wait.
  */
 export async function startTestJobsService(variables: Record<string, string> = {}): Promise<TestJobsService> {
-  const environment = await createIsolatedTestEnvironment({
+  const environment = await createMigratedTestEnvironment({
     JOBS_CONCURRENCY: "1",
     JOBS_MIN_REPEAT_INTERVAL_MS: "100",
     ...variables,
