@@ -52,7 +52,6 @@ describe.concurrent("delay", () => {
   it("starts a job after that time", async () => {
     const location = jobs.createTestLocation();
     const { id, timestamp } = await location.createJob({ message: "Later", jobOptions: { delay: 2_000 } });
-    await location.waitForState(id, "delayed");
     const done = await location.waitForState(id, "completed");
     expect(Date.parse(done.finishedAt ?? "") - timestamp).toBeGreaterThanOrEqual(2_000);
   });
@@ -64,7 +63,6 @@ describe.concurrent("timestamp", () => {
     const jobOptions = { delay: 60_000, timestamp: Date.now() - 58_000 };
     const { id, timestamp } = await location.createJob({ message: "Nearly due", jobOptions });
     expect(timestamp).toBe(jobOptions.timestamp);
-    await location.waitForState(id, "delayed");
     await location.waitForState(id, "completed");
     expect((await location.getQueuedJob(id))?.timestamp).toBe(jobOptions.timestamp);
   });
@@ -146,8 +144,7 @@ describe.concurrent("backoff", () => {
       message: createUniqueTestJobMessage("fail"),
       jobOptions: { attempts: 3, backoff },
     });
-    await location.waitForState(id, "delayed");
-    expect(await measureMs(location.waitForState(id, "failed"))).toBeGreaterThan(minMs / 2);
+    await location.waitForState(id, "failed");
     const job = await location.getQueuedJob(id);
     const status = await location.getStatus(id);
     expect(Date.parse(status.finishedAt ?? "") - (job?.timestamp ?? 0)).toBeGreaterThanOrEqual(minMs);
@@ -225,9 +222,9 @@ describe.concurrent("deduplication", () => {
 describe.concurrent("parent", () => {
   it("finishes after its children", async () => {
     const location = jobs.createTestLocation();
-    const parent = await location.createJob({ message: "Parent", jobOptions: { delay: 600 } });
+    const parent = await location.createJob({ message: "Parent", jobOptions: { delay: 2_000 } });
     await location.waitForState(parent.id, "delayed");
-    const jobOptions = { parent: { id: parent.id, queue: parent.queueName }, delay: 1_500 };
+    const jobOptions = { parent: { id: parent.id, queue: parent.queueName }, delay: 4_000 };
     const child = await location.createJob({ message: "Child", jobOptions });
     await location.waitForState(parent.id, "waiting-children");
     expect((await location.getStatus(child.id)).state).toBe("delayed");
@@ -259,11 +256,11 @@ describe.concurrent("a failed child", () => {
   ): Promise<{ location: TestJobsClient; parentId: string; message: string }> {
     const location = jobs.createTestLocation();
     const message = createUniqueTestJobMessage("Parent of a failing child");
-    const parent = await location.createJob({ message, jobOptions: { delay: 500 } });
+    const parent = await location.createJob({ message, jobOptions: { delay: 2_000 } });
     await location.waitForState(parent.id, "delayed");
     const child = await location.createJob({
       message: createUniqueTestJobMessage("fail"),
-      jobOptions: { parent: { id: parent.id }, delay: 900, ...parentOptions },
+      jobOptions: { parent: { id: parent.id }, delay: 3_000, ...parentOptions },
     });
     await location.waitForState(child.id, "failed");
     return { location, parentId: parent.id, message };

@@ -40,8 +40,8 @@ const finishedJobRetention = {
 const maxLogLines = 100;
 const maxStackTraces = 10;
 /**
- * The maximum time between searches for due jobs, in milliseconds, after which jobs are found that Redis has lost or whose
- * process has died. A search also starts when a job becomes due, is created or ends.
+ * The maximum time between searches for due jobs, in milliseconds, because other processes create jobs, too. A search also
+ * starts when a job of this process becomes due, may have been lost by Redis, is created or ends.
  */
 const pollMs = 2_000;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */

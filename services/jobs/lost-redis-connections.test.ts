@@ -10,7 +10,11 @@ let proxy: InterruptingProxy;
 let jobs: TestJobsService;
 beforeAll(async () => {
   proxy = await startInterruptingProxy(process.env.REDIS_URL ?? "");
-  jobs = await startTestJobsService({ REDIS_URL: proxy.url, JOBS_CONCURRENCY: "5" });
+  jobs = await startTestJobsService({
+    REDIS_URL: proxy.url,
+    JOBS_CONCURRENCY: "5",
+    JOBS_MAX_UNFINISHED_PER_KEY: "5000",
+  });
 });
 afterAll(async () => {
   await jobs?.remove();

@@ -31,7 +31,7 @@ export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 /** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
 /** The minimum time between two claims of items that become due one after the other, in milliseconds. */
-const minDuePollMs = 50;
+const minDuePollMs = 100;
 
 /**
  * Starts a loop that claims items when they are due, at least every `pollMs` milliseconds, and on calls of `poll`. If it

@@ -187,8 +187,9 @@ const dueCondition = (sql: SqlClient | SqlTransaction) =>
  * Returns the SQL condition for jobs that are in BullMQ. A job is presumed lost, and does not match, if it was queued
  * more than 3 seconds ago and no process holds an unexpired lease of the job.
  */
-const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
-  sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > statement_timestamp()`;
+const inQueueCondition = (sql: SqlClient | SqlTransaction) => sql`${inQueueUntil(sql)} > statement_timestamp()`;
+const inQueueUntil = (sql: SqlClient | SqlTransaction) =>
+  sql`greatest(queued_at + interval '3 seconds', lease_expires_at)`;
 
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const newJobLeaseExpirySql = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
@@ -220,13 +221,18 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
   });
 }
 
-/** Returns in how many milliseconds the next job is due; undefined if no job waits for its time. */
+/**
+ * Returns in how many milliseconds the next job is due, or the next job in BullMQ is presumed lost; undefined if there is
+ * none.
+ */
 export async function findNextDueMs(sql: SqlClient): Promise<number | undefined> {
-  const [next] = await sql<{ dueMs: number }[]>`
-    select extract(epoch from due_at - clock_timestamp())::float8 * 1000 as due_ms from location_jobs
-    where finished_at is null and pending_children = 0 and due_at > statement_timestamp()
-    order by due_at limit 1`;
-  return next?.dueMs;
+  const [next] = await sql<[{ dueMs: number | null }]>`
+    select extract(epoch from least(
+      (select due_at from location_jobs
+       where finished_at is null and pending_children = 0 and due_at > statement_timestamp() order by due_at limit 1),
+      (select min(${inQueueUntil(sql)}) from location_jobs where finished_at is null and queued_at is not null)
+    ) - clock_timestamp())::float8 * 1000 as due_ms`;
+  return next.dueMs ?? undefined;
 }
 
 /**
