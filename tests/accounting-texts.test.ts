@@ -3,7 +3,7 @@ import { ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-con
 import { type AccountingProvider, accountingProviders } from "@pragma/contracts/accounting-export";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
-import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
+import { encodeFecHeader } from "@pragma/reporting/accounting/fec/file-formats";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";

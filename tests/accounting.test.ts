@@ -4,7 +4,7 @@ import { type AccountingProvider, accountingProviders } from "@pragma/contracts/
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
-import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
+import { encodeFecHeader } from "@pragma/reporting/accounting/fec/file-formats";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import {

@@ -3,7 +3,7 @@
  * A process that loads a few large files starts in less than half of the CPU time that a thousand small ones take.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { PluginBuild } from "esbuild";
@@ -31,8 +31,11 @@ const threads = [
   "services/till-ingest/validation/parse-till-body",
 ];
 
-/** Packages that load further files, or a library of the system, by paths relative to their own files. */
-const unbundledPackages = ["piscina"];
+/**
+ * Packages that load files by paths, which a bundle does not keep: Piscina its worker and the library of the operating
+ * system, and the queue board its pages. They are copied.
+ */
+const copiedPackages = ["piscina", "@napi-rs", "@bull-board/ui"];
 
 /** Gives packages that are written for `require` this function, which ES modules do not have. */
 const requireFunction =
@@ -41,10 +44,12 @@ const requireFunction =
 /** The bundled files, from which the next call finds out whether they have changed. */
 const inputsFile = join(bundleFolder, "inputs.json");
 
-/** Bundles the product, unless no bundled file has changed since. */
+/**
+ * Bundles the product, unless no bundled file has changed since. Files of earlier bundles stay for a day, because a process
+ * that runs from them loads some of them later.
+ */
 export async function bundleProduct(): Promise<void> {
   if (isUpToDate()) return;
-  rmSync(bundleFolder, { recursive: true, force: true });
   // Loaded here, because a start that has nothing to bundle does not need it.
   const { build } = await import("esbuild");
   const { metafile } = await build({
@@ -60,7 +65,7 @@ export async function bundleProduct(): Promise<void> {
     target: "node20.19",
     conditions: ["source"],
     mainFields: ["module", "main"],
-    external: unbundledPackages,
+    external: copiedPackages,
     banner: { js: requireFunction },
     minifySyntax: true,
     minifyWhitespace: true,
@@ -70,6 +75,8 @@ export async function bundleProduct(): Promise<void> {
     plugins: [{ name: "module-paths", setup: keepModulePaths }],
   });
   const files = copyReadFiles();
+  removeOldChunks(Object.keys(metafile.outputs));
+  writeFileSync(join(bundleFolder, "package.json"), '{ "private": true, "type": "module" }\n');
   writeFileSync(inputsFile, JSON.stringify([...Object.keys(metafile.inputs), ...files, "package-lock.json"]));
 }
 
@@ -92,7 +99,7 @@ function keepModulePaths(build: PluginBuild): void {
     const source = readFileSync(path, "utf8");
     if (path.includes("/node_modules/") || !source.includes("import.meta.url")) return;
     const bundled = relative(repositoryFolder, path).replace(/\.ts$/, ".js");
-    const url = `(import.meta.url.split("/build/")[0] + ${JSON.stringify(`/build/${bundled}`)})`;
+    const url = `(import.meta.url.slice(0, import.meta.url.lastIndexOf("/build/")) + ${JSON.stringify(`/build/${bundled}`)})`;
     return { loader: "ts", contents: source.replaceAll("import.meta.url", url) };
   });
   build.onResolve({ filter: /^\.\/generated\/currency\.ts$/ }, () => ({
@@ -100,7 +107,17 @@ function keepModulePaths(build: PluginBuild): void {
   }));
 }
 
-/** Copies the files that the product reads while it runs. Returns their paths. */
+const chunkLifetimeMs = 24 * 60 * 60 * 1000;
+
+function removeOldChunks(outputs: string[]): void {
+  const current = new Set(outputs.map((path) => basename(path)));
+  for (const name of readdirSync(join(bundleFolder, "chunks"))) {
+    const file = join(bundleFolder, "chunks", name);
+    if (!current.has(name) && statSync(file).mtimeMs < Date.now() - chunkLifetimeMs) rmSync(file);
+  }
+}
+
+/** Copies the packages and the files that the product reads while it runs. Returns their paths. */
 function copyReadFiles(): string[] {
   const services = readdirSync(join(repositoryFolder, "services"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -112,6 +129,10 @@ function copyReadFiles(): string[] {
     ...["asyncapi", "openapi", "openapi.full"].map((name) => `contracts/${name}.json`),
     "docs-portal/docs",
   ].filter((path) => existsSync(join(repositoryFolder, path)));
+  for (const name of copiedPackages) {
+    const copy = join(bundleFolder, "node_modules", name);
+    cpSync(join(repositoryFolder, "node_modules", name), copy, { recursive: true, dereference: true });
+  }
   for (const path of files) {
     mkdirSync(dirname(join(bundleFolder, path)), { recursive: true });
     cpSync(join(repositoryFolder, path), join(bundleFolder, path), { recursive: true });

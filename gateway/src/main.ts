@@ -27,7 +27,7 @@ import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
 import { limitConnectionsPerAddress } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createKeyRateLimit, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
+import { createKeyRateLimit, createRequestRateLimiter, takeTokenOfRequest } from "./limits/key-rate-limit.ts";
 import { createKeylessRequestLimit } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
@@ -126,6 +126,7 @@ export async function startGateway({
     forwardTo: forwarder.forwardTo,
     mcp: createMcpMiddleware({
       ...{ sendSubrequest, searchDocumentation, log },
+      takeToken: (request) => takeTokenOfRequest(rateLimiter, request),
       corsOrigins: config.CORS_ORIGINS,
       timeoutSeconds: config.UPSTREAM_TIMEOUT_SECONDS,
     }),

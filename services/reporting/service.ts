@@ -16,16 +16,13 @@ import {
   listAccountingConfigsRoute,
   replaceAccountingConfigRoute,
 } from "./accounting/routes/accounting-configs.ts";
+import type { FailedTillAccountingExport } from "./accounting/failed-till-export.ts";
 import {
   createAccountingExportRoute,
   getAccountingExportFileRoute,
   getAccountingExportRoute,
 } from "./accounting/routes/accounting-exports.ts";
-import type {
-  EncodedTillJournalEntries,
-  FailedTillAccountingExport,
-  TillJournalEntriesWorkerInput,
-} from "./accounting/write-till-entries.ts";
+import type { EncodedTillJournalEntries, TillJournalEntriesWorkerInput } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
 import { deleteEndedShifts } from "./days/queries/shifts.ts";

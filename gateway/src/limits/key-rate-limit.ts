@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
-import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
+import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
 import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
 /** Whether a request is allowed, with the rate limit headers of its response. */
@@ -212,9 +212,16 @@ export async function takeRateLimitToken(
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
 export function createKeyRateLimit(limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
-    const { outgoing, key } = context.get("request");
-    if (!key) throw new Error("The request is not authenticated.");
-    await takeRateLimitToken(limiter, key, outgoing);
+    await takeTokenOfRequest(limiter, context.get("request"));
     return next();
   };
+}
+
+/** Uses a token of the API key of a request that is authenticated. @throws `ApiError` rate_limited */
+export async function takeTokenOfRequest(
+  limiter: RequestRateLimiter,
+  { key, outgoing }: Pick<GatewayRequestState, "key" | "outgoing">,
+): Promise<void> {
+  if (!key) throw new Error("The request is not authenticated.");
+  await takeRateLimitToken(limiter, key, outgoing);
 }

@@ -3,6 +3,7 @@ import type { ApiSession } from "@pragma/mcp/answer-message";
 import type { DocumentationSearch } from "@pragma/mcp/documentation-search";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
+import { admitTo } from "@pragma/runtime/admission/request-admission";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/admission/request-body-memory";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acceptsMediaType } from "@pragma/runtime/http/content-negotiation";
@@ -32,6 +33,8 @@ const mcpHeaderNames = ["content-type", "mcp-protocol-version", "mcp-method", "m
 const transportAccept = "application/json, text/event-stream";
 
 interface McpRouteOptions {
+  /** Uses a token of the rate limit of the request's key. @throws `ApiError` rate_limited */
+  takeToken(request: GatewayRequestState): Promise<void>;
   sendSubrequest: SubrequestSender;
   searchDocumentation: DocumentationSearch;
   /** The origins of web pages that may call the API; `*` for all. */
@@ -46,11 +49,12 @@ export const mcpMethods = "POST, OPTIONS";
 
 /**
  * Returns the last middleware of the MCP server's route. The request must be authenticated and must have used a token of
- * its key's rate limit. Each request to the API that a tool sends uses another one.
+ * its key's rate limit. Each further message of a batch, and each request to the API that a tool sends, uses another one.
  */
 export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware {
-  const { timeoutSeconds } = options;
+  const { timeoutSeconds, takeToken } = options;
   const allowedOrigins = options.corsOrigins.includes("*") ? null : options.corsOrigins;
+  const requests = new Admission(locationLimits.mcpRequests);
   const calls = new Admission(locationLimits.toolCalls);
   const largeResponses = new Admission(locationLimits.toolResponses);
 
@@ -68,12 +72,14 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
       );
     const message = await readMessage(request);
     if (message instanceof Response) return message;
+    if (Array.isArray(message)) for (const _ of message.slice(1)) await takeToken(request);
+    const senderId = getSenderId(request.principal);
+    const admitted = await admitTo(requests, senderId);
     const abort = new AbortController();
     const timeout = setTimeout(() => abort.abort(createTimeoutError(timeoutSeconds)), 1000 * timeoutSeconds);
     const onClose = () => abort.abort(new ApiError("service_unavailable", { detail: "The client disconnected." }));
     request.outgoing.once("close", onClose);
     const { signal } = abort;
-    const senderId = getSenderId(request.principal);
     const calledTools = new Set<string>();
     const openSession = (): ApiSession => {
       const turn = createLargeResponseTurn(largeResponses, senderId, signal);
@@ -100,6 +106,8 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         runTool(name, run) {
           calledTools.add(name);
           request.logFields.tool = [...calledTools].join(",");
+          // From here on, the limits of tool calls and of their requests to the API count.
+          admitted.release();
           const call = () => {
             signal.throwIfAborted();
             return run(openSession);
@@ -115,6 +123,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         },
       });
     } finally {
+      admitted.release();
       clearTimeout(timeout);
       request.outgoing.off("close", onClose);
       // Ends the requests to the API that tools still wait for.

@@ -106,6 +106,11 @@ export const locationLimits = {
   },
   /** Requests that are sent concurrently after such a wait, so that a service is not flooded. */
   resumedRequests: { process: "gateway", perSender: 32, perProcess: 128 },
+  mcpRequests: {
+    ...requests,
+    process: "gateway",
+    docs: { what: "Requests to the MCP server, until their tools run", perSender: `3; 1 ${whileBusy}` },
+  },
   toolCalls: {
     process: "gateway",
     ...{ perSender: 4, perProcess: 32, maxWaitingPerSender: 32, maxWaiting: 256 },

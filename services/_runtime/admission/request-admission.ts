@@ -32,7 +32,8 @@ export function createRequestAdmission() {
   };
 }
 
-async function admitTo(admission: Admission, senderId: string): Promise<AdmittedRequest> {
+/** Waits until a request may be handled that counts as one of `admission`. */
+export async function admitTo(admission: Admission, senderId: string): Promise<AdmittedRequest> {
   recordSender(senderId);
   const request = new AdmittedRequest(admission, senderId);
   await request.acquire();

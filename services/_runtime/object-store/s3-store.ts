@@ -1,13 +1,5 @@
 import { Readable } from "node:stream";
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadBucketCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  S3Client,
-  type S3ClientConfig,
-} from "@aws-sdk/client-s3";
+import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import {
   assertObjectStoreKey,
@@ -61,7 +53,8 @@ const maxS3Connections = 64;
  */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
-  const client = new S3Client(buildS3ClientConfig(location, timeouts));
+  let connection: Promise<S3Connection> | undefined;
+  const connect = () => (connection ??= createS3Connection(buildS3ClientConfig(location, timeouts)));
   /** Resolves if the bucket exists. Requested once, when an object is missing. */
   let isBucketPresent: Promise<unknown> | undefined;
 
@@ -86,11 +79,11 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
 
   async function callWithKey<T>(
     key: string,
-    work: (target: { Bucket: string; Key: string }) => Promise<T>,
+    work: (target: { Bucket: string; Key: string }, connection: S3Connection) => Promise<T>,
   ): Promise<T> {
     assertObjectStoreKey(key);
     try {
-      return await work({ Bucket, Key: prefix ? `${prefix}/${key}` : key });
+      return await work({ Bucket, Key: prefix ? `${prefix}/${key}` : key }, await connect());
     } catch (error) {
       throw toStoreError(key, error);
     }
@@ -100,29 +93,29 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     async put(key, bytes) {
       const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: "application/json" };
       const requestTimeout = timeouts.responseMs + bytes.byteLength / uploadBytesPerMs;
-      await callWithKey(key, (target) =>
+      await callWithKey(key, (target, { client, commands: { PutObjectCommand } }) =>
         client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }),
       );
     },
     get: (key) =>
-      callWithKey(key, async (target) => {
+      callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
         const { Body } = await client.send(new GetObjectCommand(target));
         return Body ? Body.transformToByteArray() : new Uint8Array();
       }),
     getRange: (key, { start, end }) =>
-      callWithKey(key, async (target) => {
+      callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
         const { Body } = await client.send(new GetObjectCommand({ ...target, Range: `bytes=${start}-${end - 1}` }));
         return Body ? Body.transformToByteArray() : new Uint8Array();
       }),
     stream: (key) =>
-      callWithKey(key, async (target) => {
+      callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(target));
         if (!(Body instanceof Readable) || ContentLength === undefined)
           throw new Error("a response without a body or its length");
         return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
       }),
     has: (key) =>
-      callWithKey(key, async (target) => {
+      callWithKey(key, async (target, { client, commands: { HeadBucketCommand, HeadObjectCommand } }) => {
         const result = await client.send(new HeadObjectCommand(target)).catch((error: unknown) => {
           if (getSystemOrS3ErrorCode(error) !== "NotFound") throw error;
           // The response to HEAD has no body, so it does not tell whether the object or the bucket is missing.
@@ -139,18 +132,32 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
       }),
     async delete(key) {
       // If the object does not exist, S3 returns 204, but some compatible servers return NoSuchKey.
-      await callWithKey(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreObjectNotFound);
+      await callWithKey(key, (target, { client, commands: { DeleteObjectCommand } }) =>
+        client.send(new DeleteObjectCommand(target)),
+      ).catch(ignoreObjectNotFound);
     },
     async check() {
+      const { client, commands } = await connect();
       const abortSignal = AbortSignal.timeout(timeouts.healthCheckMs);
-      await client.send(new HeadBucketCommand({ Bucket }), { abortSignal }).catch((error) => {
+      await client.send(new commands.HeadBucketCommand({ Bucket }), { abortSignal }).catch((error) => {
         throw createUnavailableError(error);
       });
     },
     async close() {
-      client.destroy();
+      (await connection)?.client.destroy();
     },
   };
+}
+
+interface S3Connection {
+  client: S3Client;
+  commands: typeof import("@aws-sdk/client-s3");
+}
+
+/** Loads the client on demand, because it is large and most processes use no S3. */
+async function createS3Connection(config: S3ClientConfig): Promise<S3Connection> {
+  const commands = await import("@aws-sdk/client-s3");
+  return { client: new commands.S3Client(config), commands };
 }
 
 /**

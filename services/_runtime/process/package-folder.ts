@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
  */
 export function findEnclosingPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));
-  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  while (!existsSync(join(folder, "package.json"))) {
+    if (folder === dirname(folder)) throw new Error(`No folder above ${moduleUrl} contains a package.json.`);
+    folder = dirname(folder);
+  }
   return folder;
 }

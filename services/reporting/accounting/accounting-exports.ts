@@ -7,14 +7,9 @@ import { findStoredTillData, listTillsByClosingTime, type TillReportName } from 
 import type { ExportKind } from "../exports/export-kind.ts";
 import { type ExportFileRow, listExportFiles } from "../exports/queries/export-queries.ts";
 import type { ExportRun } from "../exports/run-export.ts";
-import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
-import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
-import {
-  buildFailedTillAccountingExport,
-  type EncodedTillJournalEntries,
-  type FailedTillAccountingExport,
-  type TillJournalEntriesWorkerInput,
-} from "./write-till-entries.ts";
+import { buildFailedTillAccountingExport, type FailedTillAccountingExport } from "./failed-till-export.ts";
+import { buildFecFileName, encodeFecHeader, fecFileFormatsByProvider } from "./fec/file-formats.ts";
+import type { EncodedTillJournalEntries, TillJournalEntriesWorkerInput } from "./write-till-entries.ts";
 
 export interface AccountingExportTill {
   /** The index of the till in the request. */

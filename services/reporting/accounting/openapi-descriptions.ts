@@ -4,8 +4,7 @@ import {
   defaultSalesLedgerAccounts,
   defaultVatLedgerAccounts,
 } from "@pragma/contracts/chart-of-accounts";
-import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
-import { fecColumns } from "./fec/write-fec.ts";
+import { fecColumns, fecFileFormatsByProvider } from "./fec/file-formats.ts";
 
 /*
  * Markdown texts on accounting exports for the API reference. README.md in this folder has more details, and states

@@ -1,8 +1,9 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
+import type { AccountingProvider } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import type { StoredTillData } from "../documents/queries/reports.ts";
+import { buildFailedTillAccountingExport, type FailedTillAccountingExport } from "./failed-till-export.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
@@ -28,11 +29,6 @@ export interface EncodedTillJournalEntries {
   day: string;
   siret: string;
   failure: null;
-}
-
-export interface FailedTillAccountingExport {
-  /** The export adds the day and the number of the report. */
-  failure: Omit<TillAccountingExportFailure, "day" | "reportNumber">;
 }
 
 /**
@@ -64,14 +60,6 @@ export default function writeTillEntries({
     fecFileFormatsByProvider[provider],
   );
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
-}
-
-export function buildFailedTillAccountingExport(
-  code: TillAccountingExportFailure["code"],
-  message: string,
-  gaps: TillAccountingExportFailure["gaps"] = [],
-): FailedTillAccountingExport {
-  return { failure: { code, message, gaps } };
 }
 
 /**

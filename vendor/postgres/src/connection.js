@@ -805,7 +805,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
-      where a.typcategory = 'A' and ${ !!options.fetch_types }
+      where a.typcategory = 'A' and b.typtype <> 'c' and ${ !!options.fetch_types }
       group by b.oid, b.typarray
       order by b.oid
     `], [], execute, null, { simple: true })

@@ -1,7 +1,7 @@
 import type { AccountingProvider } from "@pragma/contracts/accounting-export";
-import iconv from "iconv-lite";
 
-type Charset = "ISO-8859-15" | "US-ASCII";
+/** The character sets of files. */
+export type Charset = "ISO-8859-15" | "US-ASCII";
 
 /** The file format of a provider. `../README.md` states which properties are standard and which are our own choice. */
 export interface FecFileFormat {
@@ -25,40 +25,40 @@ export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat>
 };
 
 /**
- * Returns a text that contains only characters of a character set. If the set lacks a character, a similar text replaces
- * it, such as the letter without its accent. If there is none, a question mark replaces it. The result can be longer than
- * the text, and can contain characters that the text does not, such as the vertical bar of a full-width form.
+ * The columns of a FEC (fichier des écritures comptables), from left to right, for a company taxed on industrial and
+ * commercial profits. Source: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
  */
-export function toCharset(text: string, charset: Charset): string {
-  const replacements = new Map<string, string>();
-  return text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
-    const replacement = replacements.get(letter) ?? closestInCharset(charset, letter);
-    replacements.set(letter, replacement);
-    return replacement;
-  });
+export const fecColumns = [
+  "JournalCode",
+  "JournalLib",
+  "EcritureNum",
+  "EcritureDate",
+  "CompteNum",
+  "CompteLib",
+  "CompAuxNum",
+  "CompAuxLib",
+  "PieceRef",
+  "PieceDate",
+  "EcritureLib",
+  "Debit",
+  "Credit",
+  "EcritureLet",
+  "DateLet",
+  "ValidDate",
+  "Montantdevise",
+  "Idevise",
+] as const;
+
+/** Returns the first line of a file, which contains the column names. Their letters are the same in all character sets. */
+export function encodeFecHeader({ separator }: FecFileFormat): Buffer {
+  return Buffer.from(`${fecColumns.join(separator)}\r\n`, "ascii");
 }
 
-/** Encodes a text that contains only characters of the set, one byte for each character. */
-export function encodeCharset(text: string, charset: Charset): Buffer {
-  return iconv.encode(text, charset);
+/**
+ * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day that the
+ * file contains. `siret` can also be only a SIREN. If it is neither a SIRET nor a SIREN, the name begins with `FEC`.
+ */
+export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
+  const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];
+  return `${siren}FEC${lastDay.replaceAll("-", "")}.txt`;
 }
-
-function closestInCharset(charset: Charset, letter: string): string {
-  if (/^[\p{White_Space}\p{Cc}]$/u.test(letter)) return " ";
-  // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.
-  if (/^[\p{M}\p{Cf}]$/u.test(letter)) return "";
-  const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
-  if (isInCharset(letter)) return letter;
-  const plain = (asciiReplacements[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
-  return plain !== "" && isInCharset(plain) ? plain : "?";
-}
-
-/** ASCII replacements for characters that occur in names and texts and are not accented letters. */
-const asciiReplacements: Record<string, string> = {
-  ...Object.fromEntries([..."’‘‚‛′ʼ‹›"].map((quote) => [quote, "'"])),
-  ...Object.fromEntries([..."“”„«»″"].map((quote) => [quote, '"'])),
-  ...Object.fromEntries([..."‐‑‒–—―−•"].map((dash) => [dash, "-"])),
-  ...{ œ: "oe", Œ: "OE", æ: "ae", Æ: "AE", ß: "ss", ẞ: "SS" },
-  ...{ ø: "o", Ø: "O", ł: "l", Ł: "L", đ: "d", Đ: "D", ð: "d", Ð: "D", þ: "th", Þ: "TH", ı: "i" },
-  ...{ "€": "EUR", "£": "GBP", "°": "o", "×": "x" },
-};

@@ -1,8 +1,9 @@
 import { currencyCodes, getCurrencyDecimals } from "@pragma/contracts/currency";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeCharset, fecFileFormatsByProvider, toCharset } from "./file-formats.ts";
-import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
+import { encodeCharset, toCharset } from "./charset.ts";
+import { buildFecFileName, encodeFecHeader, fecFileFormatsByProvider } from "./file-formats.ts";
+import { encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
 
 const line = {
   account: "70610",

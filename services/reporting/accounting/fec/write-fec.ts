@@ -1,32 +1,8 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { AccountingJournalEntry } from "../journal.ts";
-import { encodeCharset, type FecFileFormat, toCharset } from "./file-formats.ts";
-
-/**
- * The columns of a FEC (fichier des écritures comptables), from left to right, for a company taxed on industrial and
- * commercial profits. Source: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
- */
-export const fecColumns = [
-  "JournalCode",
-  "JournalLib",
-  "EcritureNum",
-  "EcritureDate",
-  "CompteNum",
-  "CompteLib",
-  "CompAuxNum",
-  "CompAuxLib",
-  "PieceRef",
-  "PieceDate",
-  "EcritureLib",
-  "Debit",
-  "Credit",
-  "EcritureLet",
-  "DateLet",
-  "ValidDate",
-  "Montantdevise",
-  "Idevise",
-] as const;
+import { encodeCharset, toCharset } from "./charset.ts";
+import { type FecFileFormat, fecColumns } from "./file-formats.ts";
 
 /** A line of a FEC: the text of each column. */
 export type FecRow = Record<(typeof fecColumns)[number], string>;
@@ -83,11 +59,6 @@ function formatFecAmount(amount: number, currency: string): string {
 /** The columns with free text. All other columns contain digits or codes, so they cannot contain field separators. */
 const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
-/** Returns the encoded first line of a file, which contains the column names. */
-export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
-  return encodeCharset(`${fecColumns.join(separator)}\r\n`, charset);
-}
-
 /** Returns the rows as encoded lines. Each line ends with CR and LF. */
 export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLength }: FecFileFormat): Buffer {
   // Cleaned texts are cached, because many rows of a till contain the same texts, such as the label of an account.
@@ -121,13 +92,4 @@ function removeSeparators(text: string): string {
 
 function truncateText(length: number, text: string): string {
   return text.slice(0, length).trimEnd();
-}
-
-/**
- * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day that the
- * file contains. `siret` can also be only a SIREN. If it is neither a SIRET nor a SIREN, the name begins with `FEC`.
- */
-export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
-  const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];
-  return `${siren}FEC${lastDay.replaceAll("-", "")}.txt`;
 }

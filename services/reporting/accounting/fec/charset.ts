@@ -1,0 +1,41 @@
+import iconv from "iconv-lite";
+import type { Charset } from "./file-formats.ts";
+
+/**
+ * Returns a text that contains only characters of a character set. If the set lacks a character, a similar text replaces
+ * it, such as the letter without its accent. If there is none, a question mark replaces it. The result can be longer than
+ * the text, and can contain characters that the text does not, such as the vertical bar of a full-width form.
+ */
+export function toCharset(text: string, charset: Charset): string {
+  const replacements = new Map<string, string>();
+  return text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
+    const replacement = replacements.get(letter) ?? closestInCharset(charset, letter);
+    replacements.set(letter, replacement);
+    return replacement;
+  });
+}
+
+/** Encodes a text that contains only characters of the set, one byte for each character. */
+export function encodeCharset(text: string, charset: Charset): Buffer {
+  return iconv.encode(text, charset);
+}
+
+function closestInCharset(charset: Charset, letter: string): string {
+  if (/^[\p{White_Space}\p{Cc}]$/u.test(letter)) return " ";
+  // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.
+  if (/^[\p{M}\p{Cf}]$/u.test(letter)) return "";
+  const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
+  if (isInCharset(letter)) return letter;
+  const plain = (asciiReplacements[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  return plain !== "" && isInCharset(plain) ? plain : "?";
+}
+
+/** ASCII replacements for characters that occur in names and texts and are not accented letters. */
+const asciiReplacements: Record<string, string> = {
+  ...Object.fromEntries([..."’‘‚‛′ʼ‹›"].map((quote) => [quote, "'"])),
+  ...Object.fromEntries([..."“”„«»″"].map((quote) => [quote, '"'])),
+  ...Object.fromEntries([..."‐‑‒–—―−•"].map((dash) => [dash, "-"])),
+  ...{ œ: "oe", Œ: "OE", æ: "ae", Æ: "AE", ß: "ss", ẞ: "SS" },
+  ...{ ø: "o", Ø: "O", ł: "l", Ł: "L", đ: "d", Đ: "D", ð: "d", Ð: "D", þ: "th", Þ: "TH", ı: "i" },
+  ...{ "€": "EUR", "£": "GBP", "°": "o", "×": "x" },
+};
