@@ -145,7 +145,10 @@ describe("the gateway's own routes", () => {
   });
 
   it("return 400 for bytes that are not HTTP", async () => {
-    expect(await sendBytes("this is not HTTP\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const response = await sendBytes("this is not HTTP\r\n\r\n");
+    expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const { code, detail } = JSON.parse(response.slice(response.indexOf("{")));
+    expect([code, detail]).toEqual(["invalid_request", expect.stringContaining("not a valid HTTP request")]);
   });
 
   it("return 501 for a transfer encoding other than chunked, and close the connection", async () => {

@@ -1,9 +1,16 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -45,6 +52,33 @@ function createUnreadableRequestResponse(error: unknown, docsUrl: string | undef
     status: problem.status,
     headers: { "content-type": "application/problem+json", "x-request-id": requestId },
   });
+}
+
+/** The errors of requests that Node.js does not pass on, because they are not valid HTTP, too long or too slow. */
+const unparsedRequestErrors: Record<string, [ApiErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ["headers_too_large", "The headers are too long. Send fewer or shorter headers."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["body_too_large", "The chunk extensions are too long. Send chunks without them."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request did not arrive in time. Send it again, faster."],
+};
+
+/** Returns the response to such a request as bytes. Node.js itself would respond without a body. */
+function formatUnparsedRequestResponse(error: NodeJS.ErrnoException, docsUrl: string | undefined): string {
+  const [code, detail] = unparsedRequestErrors[error.code ?? ""] ?? [
+    "invalid_request",
+    `This is not a valid HTTP request: ${error.message.replace(/^Parse Error: /, "")}.`,
+  ];
+  const requestId = crypto.randomUUID();
+  const problem = toProblemDetails(new ApiError(code, { detail }), requestId, docsUrl);
+  const body = JSON.stringify(problem);
+  return [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    "content-type: application/problem+json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    "connection: close",
+    "",
+    body,
+  ].join("\r\n");
 }
 
 /** The maximum number of unanswered requests on a connection. A connection with more requests is closed. */
@@ -149,6 +183,11 @@ export async function startHttpServer(
       expiresAt,
     });
     socket.once("close", () => connections.delete(socket));
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const hasBegunResponse = connections.get(socket)?.latestResponse?.headersSent;
+    if (!socket.writable || hasBegunResponse || error.code === "ECONNRESET") return void socket.destroy();
+    socket.end(formatUnparsedRequestResponse(error, docsUrl), () => socket.destroy());
   });
   configure?.(server);
 
