@@ -11,7 +11,6 @@ import {
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
-  ensureApiConsumerWithOnlyScopes,
   ensureApiConsumerWithScopes,
   importDemoLocation,
 } from "./import-and-configure-location.ts";
@@ -82,32 +81,27 @@ export async function ensureDemoLocationAndKeys(
   admin: AdminApiClient,
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
-): Promise<Required<DemoLocationCredentials>> {
+): Promise<DemoLocationCredentials> {
   // Also run if the stored keys are valid, because an older version may have created their consumers with other scopes.
   await ensureApiConsumerWithScopes(admin, demoConsumerName, demoConsumerScopes);
-  await ensureApiConsumerWithOnlyScopes(admin, demoSiteConsumerName, demoSiteConsumerScopes);
+  await ensureApiConsumerWithScopes(admin, demoSiteConsumerName, demoSiteConsumerScopes);
   const stored = await readDemoLocationCredentials(file);
-  const isStoredKey = async (key = "") => {
-    if (!stored || key === "") return false;
+  const isStoredKey = async (key: string) => {
     const ownLocation = await nullOnProblem(createClient(key).GET("/v1/locations/own"), "key_invalid", "key_revoked");
-    return ownLocation?.data.id === stored.locationId;
+    return ownLocation?.data.id === stored?.locationId;
   };
-  const [isValid, isSiteKeyValid] = [await isStoredKey(stored?.apiKey), await isStoredKey(stored?.siteApiKey)];
-  if (stored?.siteApiKey && isValid && isSiteKeyValid) return { ...stored, siteApiKey: stored.siteApiKey };
+  if (stored && (await isStoredKey(stored.apiKey)) && (await isStoredKey(stored.siteApiKey))) return stored;
 
-  const locationId =
-    stored && isValid
-      ? stored.locationId
-      : await importDemoLocation(admin, {
-          restaurant: generateRestaurant(demoRestaurantSeed),
-          timeZone: demoTimeZone,
-          owner: "pragma-demo",
-          legacyId: 990_001,
-        });
+  const locationId = await importDemoLocation(admin, {
+    restaurant: generateRestaurant(demoRestaurantSeed),
+    timeZone: demoTimeZone,
+    owner: "pragma-demo",
+    legacyId: 990_001,
+  });
   const createKey = (consumerName: string) => createLocationKeyThroughApi(admin, locationId, consumerName);
   const access = {
     locationId,
-    apiKey: stored && isValid ? stored.apiKey : await createKey(demoConsumerName),
+    apiKey: await createKey(demoConsumerName),
     siteApiKey: await createKey(demoSiteConsumerName),
   };
   await writeDemoLocationCredentials(file, access);

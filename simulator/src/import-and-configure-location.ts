@@ -27,26 +27,16 @@ export async function importDemoLocation(admin: AdminApiClient, location: Restau
   return data.id;
 }
 
-/** Ensures that the consumer with this name exists and has at least these scopes. */
+/** Ensures that the consumer with this name exists and has these scopes and no others. */
 export async function ensureApiConsumerWithScopes(
   admin: AdminApiClient,
   name: string,
   scopes: readonly ApiScope[],
 ): Promise<void> {
   const consumer = await findOrCreateApiConsumer(admin, name);
-  if (scopes.every((scope) => consumer.scopes.includes(scope))) return;
-  await setScopes(admin, consumer.id, scopes);
-}
-
-/** Ensures that the consumer with this name exists and has these scopes and no others. */
-export async function ensureApiConsumerWithOnlyScopes(
-  admin: AdminApiClient,
-  name: string,
-  scopes: readonly ApiScope[],
-): Promise<void> {
-  const consumer = await findOrCreateApiConsumer(admin, name);
-  if (scopes.length !== consumer.scopes.length || !scopes.every((scope) => consumer.scopes.includes(scope)))
-    await setScopes(admin, consumer.id, scopes);
+  if (scopes.length === consumer.scopes.length && scopes.every((scope) => consumer.scopes.includes(scope))) return;
+  const params = { path: { id: consumer.id } };
+  await admin.PATCH("/v1/consumers/{id}", { params, body: { scopes: [...scopes] } });
 }
 
 async function findOrCreateApiConsumer(
@@ -55,10 +45,6 @@ async function findOrCreateApiConsumer(
 ): Promise<{ id: string; scopes: ApiScope[] }> {
   for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
   return (await admin.POST("/v1/consumers", { body: { name } })).data;
-}
-
-async function setScopes(admin: AdminApiClient, id: string, scopes: readonly ApiScope[]): Promise<void> {
-  await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
 }
 
 /** Creates an API key at the location for the consumer with this name, and returns the key. */

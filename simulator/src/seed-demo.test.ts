@@ -55,7 +55,7 @@ describe("seedDemo", () => {
     expect(api.catalog).toBe(catalogExample);
   });
 
-  it("corrects the scopes of the consumers of an older version", async () => {
+  it("corrects the scopes of existing consumers", async () => {
     api.catalog = null;
     api.setScopes(["reports:read", "tills:read", "tills:write", "catalog:read"]);
     await seed();
@@ -95,14 +95,6 @@ describe("seedDemo", () => {
     expect(api.scopesOfKey(siteApiKey)).toEqual(["reports:read", "locations:read"]);
     expect(siteApiKey).not.toBe(apiKey);
     expect(firstRun.instructions).not.toContain(siteApiKey);
-  });
-
-  it("adds the key for the home page to the file of an older version, and keeps the other key", async () => {
-    const { siteApiKey, ...older } = JSON.parse(firstRun.demoFile);
-    await writeFile(file(), JSON.stringify(older));
-    await seed();
-    expect(JSON.parse(await readFile(file(), "utf8"))).toEqual({ ...older, siteApiKey: expect.any(String) });
-    expect(api.writes).toEqual(["POST /v1/auth/keys"]);
   });
 
   it("changes nothing in a second run", async () => {
