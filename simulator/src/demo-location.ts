@@ -18,8 +18,6 @@ import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
 
-export const demoTimeZone = "Europe/Paris";
-
 /** The seed from which the restaurant of the demo location is generated. */
 export const demoRestaurantSeed = "demo";
 
@@ -36,13 +34,13 @@ export interface DemoDayTillIdAndStart {
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
 export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayTillIdAndStart[] {
-  const today = getLocalDate(now.getTime(), demoTimeZone);
+  const today = getLocalDate(now.getTime());
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
     return {
       day,
       tillId: createDayRandom(locationId, day).uuid(),
-      startsAtMs: computeDailyTillOpeningMs(day, demoTimeZone),
+      startsAtMs: computeDailyTillOpeningMs(day),
     };
   });
 }
@@ -56,7 +54,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTil
   const orders = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  const till = generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
+  const till = generateTill({ seed: demoRestaurantSeed, orders, day, tillId });
   return applyDemoDayCase(day, till);
 }
 
@@ -65,7 +63,7 @@ export const documentationHomePageDay = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
-  return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
+  return generateTill({ seed: demoRestaurantSeed, orders: 60, day });
 }
 
 function createDayRandom(locationId: string, day: string): SeededRandom {
@@ -94,7 +92,6 @@ export async function ensureDemoLocationAndKeys(
 
   const locationId = await importDemoLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
-    timeZone: demoTimeZone,
     owner: "pragma-demo",
     legacyId: 990_001,
   });

@@ -1,11 +1,11 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { buildRestaurantCatalog } from "./restaurant-catalog.ts";
 
 interface RestaurantLocation {
   restaurant: GeneratedRestaurant;
-  timeZone: string;
   /** The id of the location's organization, and also of its agency, in the legacy backoffice. */
   owner: string;
   /** The id of the location in its legacy backoffice. A location that was imported before is found by this id. */
@@ -14,7 +14,7 @@ interface RestaurantLocation {
 
 /** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
 export async function importDemoLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
-  const { restaurant, timeZone, owner, legacyId } = location;
+  const { restaurant, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
   });
@@ -22,7 +22,7 @@ export async function importDemoLocation(admin: AdminApiClient, location: Restau
   const locationName = establishment.establishmentName;
   await admin.PATCH("/v1/locations/{id}", {
     params: { path: { id: data.id } },
-    body: { locationSettings: { locationName, timezone: timeZone, currencyLocale, ...establishment } },
+    body: { locationSettings: { locationName, timezone: defaultTimeZone, currencyLocale, ...establishment } },
   });
   return data.id;
 }

@@ -8,7 +8,6 @@ import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { type SimulatedDay, splitDueRevisions } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
-import { getLocalDate } from "./service-day.ts";
 import type { InjectableClock } from "./transient-retry-options.ts";
 
 /** The dependencies and parameters of the simulation of one location. */
@@ -16,8 +15,6 @@ export interface SimulationContext {
   /** The API client with the location's key. It retries without limit while the API fails temporarily. */
   readonly api: PublicApiClient;
   readonly restaurant: GeneratedRestaurant;
-  /** IANA time zone of the location. */
-  readonly timeZone: string;
   /** The id of the location. It is part of the seed, so that different locations have different tills. */
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
@@ -69,9 +66,7 @@ export async function simulateRestaurantDay(
     await clock.wait(1000 / context.maxCallsPerSecond, signal);
   }
   await clock.wait(Math.max(0, schedule.closesAtMs - clock.now()), signal);
-  const reportNumber = schedule.shouldUseNextReportNumber
-    ? await readNextReportNumber(context)
-    : schedule.till.reportNumber;
+  const reportNumber = await readNextReportNumber(context);
   const orderList = schedule.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
   const sales = sumSalesOfSimulatedOrders([...orders.values()]);
@@ -100,14 +95,11 @@ export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTil
  * Pushes a till, and waits until its report is available and its orders are no longer live orders. Returns the report
  * as a list item; null if this takes longer than a minute.
  */
-async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
+async function pushTillAndAwaitReport({ api, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushGeneratedTill(api, till);
   const { id: tillId, startedAt } = till;
-  const day = getLocalDate(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
-    const { data: reports } = await api.GET("/v2/reports", {
-      params: { query: { since: day, until: day, size: 100 } },
-    });
+    const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
     const report = reports.data.find((listed) => Date.parse(listed.startedAt) === Date.parse(startedAt));
     const { data: live } = await api.GET("/v1/orders-live", { params: { query: { tillId, size: 1 } } });
     if (report && live.meta.totalCount === 0) return report;
