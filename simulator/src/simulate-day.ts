@@ -50,7 +50,7 @@ export async function simulateRestaurantDay(
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
-  const logProgress = createProgressLog(context, schedule, orders);
+  logStartOfDay(context, schedule);
   let queue = schedule.revisions;
   while (queue.length > 0) {
     const { batch, rest } = splitDueRevisions(queue, clock.now());
@@ -61,7 +61,6 @@ export async function simulateRestaurantDay(
     const changedOrders = batch.map(({ order }) => order);
     await context.api.POST("/v1/orders-live", { body: changedOrders });
     for (const order of changedOrders) orders.set(order.id, order);
-    logProgress();
     queue = rest;
     await clock.wait(1000 / context.maxCallsPerSecond, signal);
   }
@@ -123,29 +122,11 @@ function formatEuros(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 
-/** Logs the start of a day. Returns a function that logs the progress, at most about twenty times during the day. */
-function createProgressLog(
-  { clock, log }: SimulationContext,
-  schedule: SimulatedDay,
-  orders: ReadonlyMap<string, OrderLiveInput>,
-): () => void {
-  const startsAtMs = clock.now();
-  const durationMs = Math.max(1_000, schedule.closesAtMs - startsAtMs);
-  const durationText =
-    durationMs < 120_000 ? `${Math.round(durationMs / 1_000)} s` : `${Math.round(durationMs / 60_000)} min`;
-  log(
-    `Till open: ${schedule.till.orderList.length} orders with ${schedule.revisions.length} changes in ${durationText}`,
-  );
-  let lastLogMs = startsAtMs;
-  return () => {
-    if (clock.now() - lastLogMs < Math.max(1_000, durationMs / 20)) return;
-    lastLogMs = clock.now();
-    const orderData = [...orders.values()].map(({ data }) => data);
-    const openCount = orderData.filter(({ closedAt }) => closedAt === null).length;
-    const paid = orderData.filter(({ isPaid }) => isPaid).reduce((sum, { total }) => sum + total, 0);
-    const percent = Math.round(Math.min(1, (lastLogMs - startsAtMs) / durationMs) * 100);
-    log(`${percent}%  ${openCount} open, ${orderData.length - openCount} closed, paid ${formatEuros(paid)}`);
-  };
+/** Logs how many orders and changes a day has, and how long it takes. */
+function logStartOfDay({ clock, log }: SimulationContext, { till, revisions, closesAtMs }: SimulatedDay): void {
+  const seconds = Math.max(1, Math.round((closesAtMs - clock.now()) / 1_000));
+  const duration = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  log(`Till open: ${till.orderList.length} orders with ${revisions.length} changes in ${duration}`);
 }
 
 /** Returns the live orders of the restaurant's device, grouped by till id. */
