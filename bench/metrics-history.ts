@@ -94,7 +94,7 @@ async function copyRows(
 
 function calculateTemplate(index: number) {
   const day = new Date(Date.UTC(2026, 4, 1 + index)).toISOString().slice(0, 10);
-  const till = generateTill({ seed: "metrics", orders: ordersPerDay, day, timeZone });
+  const till = generateTill({ seed: "metrics", orders: ordersPerDay, day });
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
   const ids = { tillId: till.id, locationId: randomUUID() };

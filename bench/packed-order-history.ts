@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { toDocumentTexts } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedDocuments } from "@pragma/reporting/calculate-till";
 import { compressDayText } from "@pragma/reporting/days/day-texts";
 import { buildContentVersion, computeDocumentTag } from "@pragma/reporting/documents/entity-tags";
@@ -26,6 +25,7 @@ import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type { BenchEnvironment } from "./bench-environment.ts";
+import { toDocumentTexts } from "./document-texts.ts";
 import { getBenchOrderHistoryDate } from "./order-history.ts";
 import { benchBusyShiftTillJson } from "./sample-tills.ts";
 
@@ -229,11 +229,7 @@ async function insertTillRow(tx: Parameters<typeof replaceDocuments>[0], { pushe
 async function writeTill({ db }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
-    const report = toDocumentTexts(till.report, {
-      calculatedAt: new Date().toISOString(),
-      creationTimes: new Map<string, string>(),
-    });
-    await replaceDocuments(tx, till.pushed, report);
+    await replaceDocuments(tx, till.pushed, toDocumentTexts(till.report));
   });
 }
 

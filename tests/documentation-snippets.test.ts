@@ -50,8 +50,8 @@ const edgeCaseDay = "2026-05-31";
 const tills: TillV2Input[] = [
   { ...documentationEdgeCaseTill, id: randomUUID() },
   { ...generateExampleTill(documentationHomePageDay), id: randomUUID() },
-  { ...generateTill({ seed: "lunch", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
-  { ...generateTill({ seed: "dinner", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
+  { ...generateTill({ seed: "lunch", orders: 40, day: twoShiftDay }), id: randomUUID() },
+  { ...generateTill({ seed: "dinner", orders: 40, day: twoShiftDay }), id: randomUUID() },
 ];
 const month = { since: "2026-05-01", until: "2026-05-31" };
 
@@ -439,7 +439,7 @@ describe.each(installedSnippetLanguages)("the program that keeps a copy in $labe
       const first = start();
       try {
         const [lunch, dinner] = ["lunch", "dinner"].map((seed) => ({
-          ...generateTill({ seed, orders: 5, day: twoShiftDay, timeZone: "Europe/Paris" }),
+          ...generateTill({ seed, orders: 5, day: twoShiftDay }),
           id: randomUUID() as string,
         })) as [TillV2Input, TillV2Input];
         await other.pushTillWithRetries(lunch);

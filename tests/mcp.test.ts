@@ -1,8 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createDayFormatter } from "@pragma/contracts/date-time";
 import type { Day } from "@pragma/contracts/day";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import { addDays } from "@pragma/mcp/period";
-import { demoTimeZone, generateDemoTill, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
+import { generateDemoTill, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
@@ -65,7 +66,7 @@ async function callTool(name: string, args: object, from = client): Promise<Call
   return { text: item?.type === "text" ? item.text : "", isError, structured };
 }
 
-const today = () => createDayFormatter(demoTimeZone)(new Date().toISOString());
+const today = () => createDayFormatter(defaultTimeZone)(new Date().toISOString());
 
 const reportsOf = (selected: string[]) => selected.map((day) => figures.reports.get(day) ?? expect.unreachable());
 const range = (selected: string[]) => ({ since: selected[0], until: selected.at(-1) });
@@ -116,7 +117,7 @@ const questions: OwnerQuestion[] = [
     expected: () => {
       const [report] = reportsOf(week.slice(-1));
       return {
-        period: { since: week.at(-1), name: "yesterday", days: 1, timeZone: demoTimeZone },
+        period: { since: week.at(-1), name: "yesterday", days: 1, timeZone: defaultTimeZone },
         ...inEuros({
           totals: { sales: euros(report?.totalSales ?? 0), orders: report?.orderCount, guests: report?.guestsNumber },
         }),
@@ -577,7 +578,7 @@ describe("access of an API key", () => {
     const args = { period: "yesterday", locationId: demo.locationId };
     const { structured } = await callTool("sales", args, operator);
     expect(structured).toMatchObject({
-      period: { name: "yesterday", days: 1, timeZone: demoTimeZone },
+      period: { name: "yesterday", days: 1, timeZone: defaultTimeZone },
       ...inEuros({ totals: { sales: euros(salesOf(week.slice(-1))) } }),
     });
   });
@@ -598,5 +599,5 @@ describe("access of an API key", () => {
 it("named periods are those of the location's time zone", async () => {
   const { structured } = await callTool("sales", { period: "last_7_days" });
   const period = { since: addDays(today(), -7), until: addDays(today(), -1), name: "last_7_days", days: 7 };
-  expect(structured.period).toEqual({ ...period, timeZone: demoTimeZone });
+  expect(structured.period).toEqual({ ...period, timeZone: defaultTimeZone });
 });

@@ -13,7 +13,6 @@ import { createBenchPrincipal, createGetSigner } from "../sign-requests.ts";
 
 const namespace = "bench_metrics";
 const ordersPerDay = 150;
-const timeZone = "Europe/Paris";
 /** Different tills whose orders the days of the first location repeat. */
 const templateCount = 30;
 
@@ -143,7 +142,7 @@ async function insertOrderTexts({ sql }: BenchOrderHistoryDatabase, { locationId
     select day::text as day from reports where location_id = ${locationId} order by day`;
   for (const [index, { day }] of tills.entries()) {
     const templateDay = new Date(Date.UTC(2026, 4, 1 + (index % templateCount))).toISOString().slice(0, 10);
-    const generated = generateTill({ ...{ seed: "metrics", orders: ordersPerDay, timeZone }, day: templateDay });
+    const generated = generateTill({ ...{ seed: "metrics", orders: ordersPerDay }, day: templateDay });
     // As in responses, fields that the point of sale omits are present.
     const till = TillV2.parse(generated);
     const texts = till.orderList.filter(({ isTraining }) => !isTraining).map((order) => JSON.stringify(order));

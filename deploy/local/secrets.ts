@@ -16,30 +16,20 @@ export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSec
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
-  const format = (secrets: LocalSecrets) => `${JSON.stringify(secrets, undefined, 2)}\n`;
-  const text = readOrCreateFile(file, () =>
-    format({
-      dataKeys: `local:${randomBytes(32).toString("hex")}`,
-      adminKey: generateApiKey().key,
-      opsToken: randomBytes(24).toString("hex"),
-    }),
-  );
-  const secrets: Partial<LocalSecrets> = parseObject(text);
-  const { dataKeys, adminKey, opsToken } = secrets;
-  if (!isSecret(dataKeys) || !isSecret(adminKey) || !isSecret(opsToken))
-    throw new LocalCommandUserError(
-      `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
-    );
-  return { dataKeys, adminKey, opsToken };
-}
-
-const isSecret = (secret: unknown): secret is string => typeof secret === "string";
-
-/** Returns the object in a JSON text; an empty object if the text is not JSON. */
-function parseObject(text: string): object {
+  const createSecrets = (): LocalSecrets => ({
+    dataKeys: `local:${randomBytes(32).toString("hex")}`,
+    adminKey: generateApiKey().key,
+    opsToken: randomBytes(24).toString("hex"),
+  });
+  const text = readOrCreateFile(file, () => `${JSON.stringify(createSecrets(), undefined, 2)}\n`);
   try {
-    return JSON.parse(text) ?? {};
+    const { dataKeys, adminKey, opsToken } = JSON.parse(text);
+    if ([dataKeys, adminKey, opsToken].every((secret) => typeof secret === "string"))
+      return { dataKeys, adminKey, opsToken };
   } catch {
-    return {};
+    // Not JSON, or not an object.
   }
+  throw new LocalCommandUserError(
+    `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
+  );
 }

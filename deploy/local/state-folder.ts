@@ -29,7 +29,7 @@ import { LocalCommandUserError } from "./terminal.mjs";
 export const localStateFolder = resolve(process.env.PRAGMA_HOME || join(repositoryFolder, ".pragma"));
 
 /** Version of the folder's layout. Must be increased when existing folders can no longer be used. */
-const layoutVersion = 4;
+const layoutVersion = 5;
 const minFreeBytes = 256 * 2 ** 20;
 
 /** Milliseconds to wait for the end of an earlier start that was killed a moment ago, and of its cleanup process. */

@@ -24,66 +24,34 @@ export function describeLocalCommandError(error) {
   return error.stack ?? error.message;
 }
 
-const showProgressAfterMs = 2_000;
-const redrawMs = 250;
-const plainLineIntervalMs = 5_000;
-
-/** @type {Set<{ label: string, detail: string, since: number, shown: boolean }>} */
-const runningTasks = new Set();
-/** @type {NodeJS.Timeout | undefined} */
-let redrawTimer;
-let lastPlainLine = 0;
+const progressIntervalMs = 5_000;
 
 /**
- * Runs a task. If it takes longer than two seconds, shows its progress: on a terminal, in one line that is updated;
- * elsewhere, with a new line at first, every five seconds, and at the end. Several tasks may run concurrently.
+ * Runs a task. If it takes longer, prints its current step every five seconds, and its duration at the end.
  * @template T
  * @param {string} label the name of the task: "Installing packages"
  * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step; an empty text changes
  *   nothing
  */
 export async function runTaskWithProgress(label, task) {
-  const entry = { label, detail: "", since: Date.now(), shown: false };
-  runningTasks.add(entry);
-  redrawTimer ??= setInterval(drawProgress, redrawMs);
+  const startedAt = Date.now();
+  const secondsPassed = () => Math.round((Date.now() - startedAt) / 1_000);
+  let step = "";
+  const timer = setInterval(
+    () => printLine(`${label}… ${secondsPassed()} s${step && ` (${step})`}`),
+    progressIntervalMs,
+  );
   try {
     return await task((detail) => {
-      if (detail !== "") entry.detail = detail;
+      if (detail !== "") step = detail;
     });
   } finally {
-    runningTasks.delete(entry);
-    if (entry.shown) printLine(`${label}: ${secondsSince(entry.since)} s`);
-    if (runningTasks.size === 0) {
-      clearInterval(redrawTimer);
-      redrawTimer = undefined;
-    }
+    clearInterval(timer);
+    if (Date.now() - startedAt >= progressIntervalMs) printLine(`${label}: ${secondsPassed()} s`);
   }
 }
 
-/**
- * Prints a line without breaking the progress line.
- * @param {string} line
- */
+/** @param {string} line */
 export function printLine(line) {
-  if (process.stdout.isTTY && redrawTimer !== undefined) process.stdout.write("\r\x1b[2K");
   process.stdout.write(`${line}\n`);
 }
-
-function drawProgress() {
-  const slow = [...runningTasks].filter(({ since }) => Date.now() - since >= showProgressAfterMs);
-  if (slow.length === 0) return;
-  const hasNewTask = slow.some(({ shown }) => !shown);
-  const line = slow
-    .map(({ label, detail, since }) => `${label}… ${secondsSince(since)} s${detail && ` (${detail})`}`)
-    .join("; ");
-  for (const entry of slow) entry.shown = true;
-  if (process.stdout.isTTY) {
-    process.stdout.write(`\r\x1b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`);
-  } else if (hasNewTask || Date.now() - lastPlainLine >= plainLineIntervalMs) {
-    lastPlainLine = Date.now();
-    process.stdout.write(`${line}\n`);
-  }
-}
-
-/** @param {number} since */
-const secondsSince = (since) => Math.round((Date.now() - since) / 1000);

@@ -16,12 +16,7 @@ export const searchDocsTool = defineTool({
     return {
       passages: passages.map(({ title, url, text }) => ({ title, url, text })),
       found: foundCount,
-      ...(foundCount === 0 && {
-        notes: ["The documentation contains none of these words."],
-        next: [
-          { tool: "search_docs", arguments: { query: "business day" }, purpose: "search for other English words" },
-        ],
-      }),
+      ...(foundCount === 0 && { notes: ["The documentation contains none of these words. Use other English words."] }),
     };
   },
 });

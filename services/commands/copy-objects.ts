@@ -55,7 +55,7 @@ export async function writeStoredObjects(
         // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
         const pages = sql<StoredObject[]>`
           select ${sql(objects.column)} as key, min(${sql(objects.hash)}) as hash from ${sql(table)}
-          where ${sql.unsafe(objects.condition)} group by location_id, ${sql(objects.column)} order by location_id, ${sql(objects.column)}`;
+          where ${sql.unsafe(objects.condition)} and ${sql.unsafe(objects.backupCondition ?? "true")} group by location_id, ${sql(objects.column)} order by location_id, ${sql(objects.column)}`;
         for await (const page of pages.cursor(listPageRows))
           yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
       }

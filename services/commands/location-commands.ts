@@ -1,10 +1,9 @@
-import { parseArgs } from "node:util";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { z } from "zod";
 import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";
 import { countLocationRows } from "./location-tables.ts";
-import { OpsCommandLineUsageError } from "./operator-commands.ts";
+import { OpsCommandLineUsageError, parseOpsCommandLine } from "./operator-commands.ts";
 import { removeLocation } from "./remove-location.ts";
 
 interface CommandContext {
@@ -22,28 +21,15 @@ export async function runLocationCommand(
   commandLine: string[],
   { environment, log }: CommandContext,
 ): Promise<unknown> {
-  const { verb, argument, others, confirmation } = parseCommandLine(commandLine);
+  const { positionals, values } = parseOpsCommandLine(commandLine);
+  const [verb, argument, ...others] = positionals;
   if (verb !== "count" && verb !== "remove")
     throw new OpsCommandLineUsageError(`Unknown command: ${["location", verb].join(" ").trim()}.`);
   const locationId = z.guid().toLowerCase().safeParse(argument).data;
   if (!locationId || others.length > 0)
     throw new OpsCommandLineUsageError("location count and location remove need the id of a location.");
   if (verb === "count") return countAllLocationRows(locationId, environment);
-  return removeLocation({ locationId, confirmation, environment, log });
-}
-
-function parseCommandLine(commandLine: string[]) {
-  try {
-    const { positionals, values } = parseArgs({
-      args: commandLine,
-      allowPositionals: true,
-      options: { yes: { type: "string" } },
-    });
-    const [verb, argument, ...others] = positionals;
-    return { verb, argument, others, confirmation: values.yes };
-  } catch (error) {
-    throw new OpsCommandLineUsageError(error instanceof Error ? error.message : String(error));
-  }
+  return removeLocation({ locationId, confirmation: values.yes, environment, log });
 }
 
 /**

@@ -64,6 +64,8 @@ interface ObjectColumn {
   hash: string;
   /** An SQL condition on the rows that have their object. */
   condition: string;
+  /** An SQL condition on those of them whose object backups contain; all by default. */
+  backupCondition?: string;
 }
 
 /** The columns with the keys of stored objects. Backups and removals of locations find the objects by them. */
@@ -73,11 +75,11 @@ export const objectColumns: ObjectColumn[] = [
     condition: "body_removed_at is null",
   },
   { service: "reporting", table: "packed_tills", column: "object_key", hash: "hash", condition: "true" },
-  // Those of accounting exports. Backups do not contain the files of bulk exports, because they can be created again and
-  // are deleted within days.
   {
     ...{ service: "reporting", table: "export_files", column: "object_key", hash: "sha256" },
-    condition: "object_key is not null and till_ids is null",
+    condition: "object_key is not null",
+    // Those of accounting exports. The files of bulk exports can be created again, and are deleted within days.
+    backupCondition: "till_ids is null",
   },
 ];
 

@@ -2,8 +2,8 @@
  * `node build/services/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
  * SERVICE to prepare the database for only one service. The event streams in NATS are always prepared for all services.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { runWithDeadline } from "@pragma/runtime/concurrency/run-with-deadline";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import {
   ConfigError,
@@ -75,10 +75,10 @@ async function migrateAll(
   }
   const bus = createEventBus(config, { name: "migrate", log });
   try {
-    await Promise.race([
-      bus.connected,
-      rejectAfter(60_000, "NATS could not be reached within a minute with the URL in NATS_URL."),
-    ]);
+    await runWithDeadline(() => bus.connected, {
+      timeoutMs: 60_000,
+      createError: () => new MigrationError("NATS could not be reached within a minute with the URL in NATS_URL."),
+    });
     for (const kind of eventStreamKinds) {
       await bus.ensureStream(kind);
       log.info({ stream: bus.streams[kind] }, "event stream is up to date");
@@ -86,11 +86,6 @@ async function migrateAll(
   } finally {
     await bus.close();
   }
-}
-
-async function rejectAfter(milliseconds: number, message: string): Promise<never> {
-  await sleep(milliseconds, undefined, { ref: false });
-  throw new MigrationError(message);
 }
 
 const log = createLogger({ name: "migrate", level: "info" });

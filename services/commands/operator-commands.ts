@@ -92,7 +92,7 @@ export async function runOpsCommand(
   client: OpsPortClient,
   output: CommandOutput,
 ): Promise<unknown> {
-  const { positionals, values } = parseCommandLine(commandLine);
+  const { positionals, values } = parseOpsCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
     case "dead-letters list":
@@ -166,7 +166,8 @@ export async function runOpsCommand(
   }
 }
 
-function parseCommandLine(commandLine: string[]) {
+/** Returns the arguments and options of a command. @throws `OpsCommandLineUsageError` for an unknown option. */
+export function parseOpsCommandLine(commandLine: string[]) {
   try {
     return parseArgs({
       args: commandLine,
@@ -177,6 +178,7 @@ function parseCommandLine(commandLine: string[]) {
         location: { type: "string" },
         orders: { type: "string" },
         before: { type: "string" },
+        yes: { type: "string" },
       },
     });
   } catch (error) {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
+import { runWithDeadline } from "@pragma/runtime/concurrency/run-with-deadline";
 import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { getEventStreamKind, isMissingInJetStream } from "@pragma/runtime/messaging/event-streams";
@@ -9,8 +9,6 @@ import type { z } from "zod";
 import { keptEventTypes, type RemovalContext, saveReceipt } from "./removal-receipt.ts";
 
 export const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
-
-const connectTimeoutMs = 30_000;
 
 /** Deletes the events of the location from the streams, except those that remain. */
 export async function removeEvents(
@@ -22,7 +20,10 @@ export async function removeEvents(
   const log = createLogger({ name: "location", level: "warn" });
   const bus = createEventBus({ ...config, NATS_URL, EVENT_STREAM_REPLICAS }, { name: "migrate", log });
   try {
-    const { manager } = await Promise.race([bus.connected, rejectAfterTimeout()]);
+    const { manager } = await runWithDeadline(() => bus.connected, {
+      timeoutMs: 30_000,
+      createError: () => new Error("NATS could not be reached. Run the command again."),
+    });
     for (const type of Object.keys(busEventDataSchemas) as BusEventType[]) {
       if (keptEventTypes.includes(type)) continue;
       receipt.events += await purgeSubject(manager, {
@@ -47,9 +48,4 @@ async function purgeSubject(
     if (isMissingInJetStream(error)) return 0;
     throw error;
   }
-}
-
-async function rejectAfterTimeout(): Promise<never> {
-  await sleep(connectTimeoutMs, undefined, { ref: false });
-  throw new Error("NATS could not be reached. Run the command again.");
 }

@@ -24,24 +24,12 @@ export async function removeObjects(context: RemovalContext): Promise<void> {
         { concurrency: maxConcurrentDeletions },
       );
     }
-    count += await removeFilesOfBulkExports(databases.of("reporting"), { locationId, store });
     count += await removeObjectsOfUnpackedTills(databases.of("reporting"), { locationId, store });
   } finally {
     await store.close();
   }
   receipt.objects = Math.max(receipt.objects, count);
   await saveReceipt(context);
-}
-
-/** Deletes the files of the location's bulk exports, whose rows are removed later. Returns the number of files. */
-async function removeFilesOfBulkExports(
-  { sql }: Database,
-  { locationId, store }: { locationId: string; store: Pick<CompressingObjectStore, "delete"> },
-): Promise<number> {
-  const files = await sql<{ objectKey: string }[]>`
-    select object_key from export_files where location_id = ${locationId} and till_ids is not null`;
-  for (const { objectKey } of files) await store.delete(objectKey);
-  return files.length;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { type LocationTable, listLocationTables, removalSequence } from "./location-tables.ts";
 import { keptEventTypes, type RemovalContext } from "./removal-receipt.ts";
 
-const deleteBatchRows = 1_000;
 const maxPasses = 10;
 const passIntervalMs = 1_000;
 const retryTimeoutMs = 120_000;
@@ -25,16 +24,15 @@ async function removeRows(context: RemovalContext): Promise<number> {
   for (const service of removalSequence) {
     const { sql, schema } = databases.of(service);
     const tables = await listLocationTables(sql, { name: service, schema });
-    for (const table of tables.reverse().map((each) => toRemovableRows(service, each))) {
-      const deleteBatches = () =>
-        deleteLocationRows(sql, table, {
-          locationId,
-          onBatch(rows) {
-            total += rows;
-            log(`${service}.${table.name} ${rows}`);
-          },
-        });
-      await retryTransient(deleteBatches, AbortSignal.timeout(retryTimeoutMs));
+    for (const { name, condition } of tables.reverse().map((each) => toRemovableRows(service, each))) {
+      const onBatch = (rows: number) => {
+        total += rows;
+        log(`${service}.${name} ${rows}`);
+      };
+      // The id is a UUID.
+      const isOfLocation = sql`${sql.unsafe(condition.replaceAll("$1", `'${locationId}'`))}`;
+      const deleteRows = () => deleteRowsInBatches(sql, name, isOfLocation, onBatch);
+      await retryTransient(deleteRows, AbortSignal.timeout(retryTimeoutMs));
     }
     // The owners of stored responses begin with the id of the location of the key that sent the request.
     await sql`
@@ -62,34 +60,4 @@ function toRemovableRows(service: ServiceName, table: LocationTable): LocationTa
     default:
       return table;
   }
-}
-
-/** Deletes the rows of a location from a table in batches. Calls `onBatch` with the number of deleted rows of each. */
-async function deleteLocationRows(
-  sql: SqlClient,
-  { name, condition }: LocationTable,
-  { locationId, onBatch }: { locationId: string; onBatch: (rows: number) => void },
-): Promise<void> {
-  const key = await findUniqueKey(sql, name);
-  const columns = key.map((column) => `"${column}"`).join(", ");
-  const batch = `select ${columns} from "${name}" where ${condition} limit ${deleteBatchRows}`;
-  const statement = `delete from "${name}" where (${columns}) in (${batch})`;
-  for (;;) {
-    const { count } = await sql.unsafe(statement, [locationId]);
-    if (count > 0) onBatch(count);
-    if (count < deleteBatchRows) return;
-  }
-}
-
-/** Returns the columns of the primary key of a table, or of another unique key without expressions. */
-async function findUniqueKey(sql: SqlClient, table: string): Promise<string[]> {
-  const [key] = await sql<{ columns: string[] }[]>`
-    select array(
-      select attname::text from unnest(indkey) with ordinality as part (number, position)
-      join pg_attribute on attrelid = indrelid and attnum = number order by position
-    ) as columns
-    from pg_index where indrelid = ${`"${table}"`}::regclass and indisunique and indexprs is null
-    order by indisprimary desc limit 1`;
-  if (!key) throw new Error(`The table ${table} has no unique key.`);
-  return key.columns;
 }

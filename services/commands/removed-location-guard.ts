@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { Database } from "@pragma/runtime/database/postgres";
+import { retryTransient } from "@pragma/runtime/retries/transient-error";
 
 const triggerLockTimeoutMs = 500;
-const maxTriggerAttempts = 60;
+const triggerTimeoutMs = 60_000;
 
 /**
  * The tables of each service to which the first row of anything new is added. Rows of all other tables refer to these,
@@ -26,25 +27,18 @@ export async function guardTables(db: Database, service: ServiceName): Promise<v
 
 /** Adds the trigger that rejects rows of removed locations to a table, if it does not have it. */
 async function ensureTrigger(db: Database, table: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await db.transaction(async (tx) => {
-        const [existing] = await tx`
-          select from pg_trigger where tgrelid = ${`"${table}"`}::regclass and tgname = 'reject_removed_location'`;
-        if (existing) return;
-        // The table is locked for the moment of the change. Writes that wait for it must not wait for long.
-        await tx.unsafe(`set local lock_timeout = ${triggerLockTimeoutMs}`);
-        await tx.unsafe(`
-          create trigger reject_removed_location before insert on "${table}"
-          for each row execute function reject_removed_location()`);
-      });
-      return;
-    } catch (error) {
-      const isLocked = error instanceof Error && "code" in error && error.code === "55P03";
-      if (!isLocked || attempt === maxTriggerAttempts) throw error;
-      await sleep(triggerLockTimeoutMs);
-    }
-  }
+  const addTrigger = () =>
+    db.transaction(async (tx) => {
+      const [existing] = await tx`
+        select from pg_trigger where tgrelid = ${`"${table}"`}::regclass and tgname = 'reject_removed_location'`;
+      if (existing) return;
+      // The table is locked for the moment of the change. Writes that wait for it must not wait for long.
+      await tx.unsafe(`set local lock_timeout = ${triggerLockTimeoutMs}`);
+      await tx.unsafe(`
+        create trigger reject_removed_location before insert on "${table}"
+        for each row execute function reject_removed_location()`);
+    });
+  await retryTransient(addTrigger, AbortSignal.timeout(triggerTimeoutMs));
 }
 
 /**

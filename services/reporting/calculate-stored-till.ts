@@ -52,13 +52,8 @@ export default function calculateStoredTill({ port, ...input }: TillCalculationW
   port.close();
 }
 
-/** Returns what the thread sends: adds ids and times to the responses, and compresses the V2 responses of orders. */
-export function toDocumentTexts(till: SerializedDocuments, options: OrderStorageOptions): DocumentTexts {
-  const orderTexts = [...generateOrderTexts(till, options)].map((texts) => Promise.resolve(texts));
-  return { ...toCalculatedReport(till, options), orderTexts };
-}
-
-function toCalculatedReport(
+/** Returns the report of a till, with the time of its calculation, and its orders without texts. */
+export function toCalculatedReport(
   till: SerializedDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): CalculatedReport {
@@ -68,7 +63,8 @@ function toCalculatedReport(
   return { ...till, calculatedAt, orders };
 }
 
-function* generateOrderTexts(
+/** Yields the texts of the orders of a till, in batches: adds ids and times to the responses, and compresses V2. */
+export function* generateOrderTexts(
   { orders }: SerializedDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): Generator<StoredOrderTexts[]> {

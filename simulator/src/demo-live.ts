@@ -4,7 +4,7 @@
  */
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";
-import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
+import { demoRestaurantSeed } from "./demo-location.ts";
 import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runProgramUntilStopped } from "./run-until-stopped.ts";
@@ -21,7 +21,6 @@ await runProgramUntilStopped(async (signal) => {
     ...control,
     api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createRetryOptions(control) }),
     restaurant: generateRestaurant(demoRestaurantSeed),
-    timeZone: demoTimeZone,
     locationId: access.locationId,
     maxCallsPerSecond: 2,
   });

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readDemoLocationCredentials, writeDemoLocationCredentials } from "./demo-location-credentials.ts";
 
-const access = { locationId: "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11", apiKey: "pragma_secret" };
+const access = {
+  locationId: "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11",
+  apiKey: "pragma_secret",
+  siteApiKey: "pragma_site",
+};
 
 let folder: string;
 beforeEach(async () => {
@@ -27,7 +31,7 @@ describe("the demo file", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it.each(["", "{", "{}", '{"locationId":"no uuid","apiKey":"x"}'])(
+  it.each(["", "{", "{}", '{"locationId":"no uuid","apiKey":"x","siteApiKey":"y"}'])(
     "is treated as missing if its content is %j",
     async (text) => {
       const file = join(folder, "demo.json");

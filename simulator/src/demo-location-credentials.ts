@@ -13,8 +13,8 @@ export const demoEnvironmentVariablesSchema = z.object({
 const demoAccessSchema = z.object({
   locationId: z.guid(),
   apiKey: z.string().min(1),
-  /** A key that can only read reports and the name of the location. Absent in the files of earlier versions. */
-  siteApiKey: z.string().min(1).optional(),
+  /** A key that can only read reports and the name of the location. */
+  siteApiKey: z.string().min(1),
 });
 
 /** The id of the demo location and its API keys, which the API shows only once. */

@@ -11,15 +11,12 @@ import {
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
-  ensureApiConsumerWithOnlyScopes,
   ensureApiConsumerWithScopes,
   importDemoLocation,
 } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
-
-export const demoTimeZone = "Europe/Paris";
 
 /** The seed from which the restaurant of the demo location is generated. */
 export const demoRestaurantSeed = "demo";
@@ -37,13 +34,13 @@ export interface DemoDayTillIdAndStart {
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
 export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayTillIdAndStart[] {
-  const today = getLocalDate(now.getTime(), demoTimeZone);
+  const today = getLocalDate(now.getTime());
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
     return {
       day,
       tillId: createDayRandom(locationId, day).uuid(),
-      startsAtMs: computeDailyTillOpeningMs(day, demoTimeZone),
+      startsAtMs: computeDailyTillOpeningMs(day),
     };
   });
 }
@@ -57,7 +54,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTil
   const orders = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  const till = generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
+  const till = generateTill({ seed: demoRestaurantSeed, orders, day, tillId });
   return applyDemoDayCase(day, till);
 }
 
@@ -66,7 +63,7 @@ export const documentationHomePageDay = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
-  return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
+  return generateTill({ seed: demoRestaurantSeed, orders: 60, day });
 }
 
 function createDayRandom(locationId: string, day: string): SeededRandom {
@@ -82,32 +79,26 @@ export async function ensureDemoLocationAndKeys(
   admin: AdminApiClient,
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
-): Promise<Required<DemoLocationCredentials>> {
+): Promise<DemoLocationCredentials> {
   // Also run if the stored keys are valid, because an older version may have created their consumers with other scopes.
   await ensureApiConsumerWithScopes(admin, demoConsumerName, demoConsumerScopes);
-  await ensureApiConsumerWithOnlyScopes(admin, demoSiteConsumerName, demoSiteConsumerScopes);
+  await ensureApiConsumerWithScopes(admin, demoSiteConsumerName, demoSiteConsumerScopes);
   const stored = await readDemoLocationCredentials(file);
-  const isStoredKey = async (key = "") => {
-    if (!stored || key === "") return false;
+  const isStoredKey = async (key: string) => {
     const ownLocation = await nullOnProblem(createClient(key).GET("/v1/locations/own"), "key_invalid", "key_revoked");
-    return ownLocation?.data.id === stored.locationId;
+    return ownLocation?.data.id === stored?.locationId;
   };
-  const [isValid, isSiteKeyValid] = [await isStoredKey(stored?.apiKey), await isStoredKey(stored?.siteApiKey)];
-  if (stored?.siteApiKey && isValid && isSiteKeyValid) return { ...stored, siteApiKey: stored.siteApiKey };
+  if (stored && (await isStoredKey(stored.apiKey)) && (await isStoredKey(stored.siteApiKey))) return stored;
 
-  const locationId =
-    stored && isValid
-      ? stored.locationId
-      : await importDemoLocation(admin, {
-          restaurant: generateRestaurant(demoRestaurantSeed),
-          timeZone: demoTimeZone,
-          owner: "pragma-demo",
-          legacyId: 990_001,
-        });
+  const locationId = await importDemoLocation(admin, {
+    restaurant: generateRestaurant(demoRestaurantSeed),
+    owner: "pragma-demo",
+    legacyId: 990_001,
+  });
   const createKey = (consumerName: string) => createLocationKeyThroughApi(admin, locationId, consumerName);
   const access = {
     locationId,
-    apiKey: stored && isValid ? stored.apiKey : await createKey(demoConsumerName),
+    apiKey: await createKey(demoConsumerName),
     siteApiKey: await createKey(demoSiteConsumerName),
   };
   await writeDemoLocationCredentials(file, access);

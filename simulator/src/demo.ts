@@ -26,19 +26,11 @@ try {
     adminKey: environment.PRAGMA_ADMIN_KEY,
     file: environment.PRAGMA_DEMO_FILE,
     now: new Date(),
-    showProgress,
   });
-  showProgress("");
   if (environment.PUBLIC_URL) stdout.write(`Pragma API answers at ${environment.PUBLIC_URL}\n`);
   stdout.write(`${instructions}\n`);
   if (environment.DOCS_URL) stdout.write(`\nDocumentation  ${environment.DOCS_URL}\n`);
 } catch (error) {
-  showProgress("");
   stderr.write(`${formatErrorWithCauses(error)}\n`);
   process.exitCode = 1;
-}
-
-/** Prints the progress on a line of the terminal. The next call overwrites this line. */
-function showProgress(text: string): void {
-  if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`);
 }

@@ -1,6 +1,7 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import { Temporal } from "temporal-polyfill";
 import { generateOrderFromPlan } from "./generate-order.ts";
 import { epochMsToUtcDateTime, generateTimesOfSimulatedOrder } from "./order-times.ts";
@@ -26,8 +27,6 @@ export interface GenerateTillOptions {
   orders: number;
   /** The local day on which the till was opened, YYYY-MM-DD. */
   day: string;
-  /** IANA name; Europe/Paris by default. */
-  timeZone?: string;
   /** A UUID. By default it is derived from all other options. */
   tillId?: string;
   /** Whether the whole till is in training mode. */
@@ -40,20 +39,20 @@ export interface GenerateTillOptions {
  * Returns the till of one day of a generated restaurant, in the format in which a point of sale pushes it. Its amounts
  * are consistent. The same options always generate the same till.
  *
- * @throws RangeError for an invalid number of orders, a day that does not exist or an unknown time zone.
+ * @throws RangeError for an invalid number of orders or a day that does not exist.
  */
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
-  const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
+  const { seed, orders: count, day, training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
   const mix = { ...defaultCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
   const tillId =
     options.tillId ??
-    new SeededRandom(JSON.stringify([seed, count, day, timeZone, reportNumber, training, mix])).uuid();
+    new SeededRandom(JSON.stringify([seed, count, day, defaultTimeZone, reportNumber, training, mix])).uuid();
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
-  const serviceDay = generateOpeningHours(random, day, timeZone);
+  const serviceDay = generateOpeningHours(random, day);
   const shifts = planSimulatedClerkShifts(restaurant.clerks, serviceDay);
   const occupiedUntil = new Map<string, string>();
   const arrivalTimes = generateGuestArrivalTimes(random, serviceDay, count);

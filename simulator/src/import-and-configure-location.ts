@@ -1,11 +1,11 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { buildRestaurantCatalog } from "./restaurant-catalog.ts";
 
 interface RestaurantLocation {
   restaurant: GeneratedRestaurant;
-  timeZone: string;
   /** The id of the location's organization, and also of its agency, in the legacy backoffice. */
   owner: string;
   /** The id of the location in its legacy backoffice. A location that was imported before is found by this id. */
@@ -14,7 +14,7 @@ interface RestaurantLocation {
 
 /** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
 export async function importDemoLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
-  const { restaurant, timeZone, owner, legacyId } = location;
+  const { restaurant, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
   });
@@ -22,31 +22,21 @@ export async function importDemoLocation(admin: AdminApiClient, location: Restau
   const locationName = establishment.establishmentName;
   await admin.PATCH("/v1/locations/{id}", {
     params: { path: { id: data.id } },
-    body: { locationSettings: { locationName, timezone: timeZone, currencyLocale, ...establishment } },
+    body: { locationSettings: { locationName, timezone: defaultTimeZone, currencyLocale, ...establishment } },
   });
   return data.id;
 }
 
-/** Ensures that the consumer with this name exists and has at least these scopes. */
+/** Ensures that the consumer with this name exists and has these scopes and no others. */
 export async function ensureApiConsumerWithScopes(
   admin: AdminApiClient,
   name: string,
   scopes: readonly ApiScope[],
 ): Promise<void> {
   const consumer = await findOrCreateApiConsumer(admin, name);
-  if (scopes.every((scope) => consumer.scopes.includes(scope))) return;
-  await setScopes(admin, consumer.id, scopes);
-}
-
-/** Ensures that the consumer with this name exists and has these scopes and no others. */
-export async function ensureApiConsumerWithOnlyScopes(
-  admin: AdminApiClient,
-  name: string,
-  scopes: readonly ApiScope[],
-): Promise<void> {
-  const consumer = await findOrCreateApiConsumer(admin, name);
-  if (scopes.length !== consumer.scopes.length || !scopes.every((scope) => consumer.scopes.includes(scope)))
-    await setScopes(admin, consumer.id, scopes);
+  if (scopes.length === consumer.scopes.length && scopes.every((scope) => consumer.scopes.includes(scope))) return;
+  const params = { path: { id: consumer.id } };
+  await admin.PATCH("/v1/consumers/{id}", { params, body: { scopes: [...scopes] } });
 }
 
 async function findOrCreateApiConsumer(
@@ -55,10 +45,6 @@ async function findOrCreateApiConsumer(
 ): Promise<{ id: string; scopes: ApiScope[] }> {
   for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
   return (await admin.POST("/v1/consumers", { body: { name } })).data;
-}
-
-async function setScopes(admin: AdminApiClient, id: string, scopes: readonly ApiScope[]): Promise<void> {
-  await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
 }
 
 /** Creates an API key at the location for the consumer with this name, and returns the key. */

@@ -1,18 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { SimulatedOrderRevision } from "./order-revisions.ts";
-import {
-  createOriginalSchedule,
-  createSimulatedSchedule,
-  omitSupersededRevisions,
-  splitDueRevisions,
-} from "./order-schedule.ts";
+import { createSimulatedSchedule, omitSupersededRevisions, splitDueRevisions } from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Returns a function that maps instants of the till to instants of a simulation at sixty times the speed. */
 const mapInstantsFrom = (startsAtMs: number) => (instant: number) =>
   startsAtMs + (instant - Date.parse(till.startedAt)) / 60;
-const day = createOriginalSchedule(till, mapInstantsFrom(0));
+const day = createSimulatedSchedule(till, mapInstantsFrom(0));
 const { revisions } = day;
 const lastMs = revisions.at(-1)?.atMs ?? 0;
 
@@ -72,13 +67,7 @@ describe("omitSupersededRevisions", () => {
 });
 
 describe("the schedule of a day", () => {
-  it("has the length that the mapping defines", () => {
-    const shifted = createOriginalSchedule(till, mapInstantsFrom(1_000));
-    expect(shifted.closesAtMs).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
-    expect(shifted.till).toBe(till);
-  });
-
-  it("contains the simulated times with scheduleAtSimulatedTimes", () => {
+  it("contains the simulated times", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
     const simulated = createSimulatedSchedule(till, mapInstantsFrom(startsAtMs));
     expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");

@@ -9,32 +9,18 @@ export interface SimulatedDay {
   readonly revisions: readonly SimulatedOrderRevision[];
   /** The time at which the till is closed, in milliseconds since 1970. */
   readonly closesAtMs: number;
-  /** Whether the generated report number of the till is replaced with the location's next report number. */
-  readonly shouldUseNextReportNumber: boolean;
 }
 
 /** Returns the simulated instant for an instant of the till, both in milliseconds since 1970. Must be increasing. */
 type InstantMapping = (instantMs: number) => number;
 
-/** Returns the schedule of a day. The date-times in its orders and till are not changed. */
-export function createOriginalSchedule(till: GeneratedTill, toSimulatedMs: InstantMapping): SimulatedDay {
-  return {
-    till,
-    revisions: generateRevisionsOfTillOrders(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
-    closesAtMs: toSimulatedMs(Date.parse(till.finalizedAt)),
-    shouldUseNextReportNumber: false,
-  };
-}
-
 /** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
-export function createSimulatedSchedule(till: GeneratedTill, toSimulatedMs: InstantMapping): SimulatedDay {
-  const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
+export function createSimulatedSchedule(generated: GeneratedTill, toSimulatedMs: InstantMapping): SimulatedDay {
+  const shiftedJson = JSON.stringify(generated).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
-  return {
-    ...createOriginalSchedule(JSON.parse(shiftedJson), (instantMs) => instantMs),
-    shouldUseNextReportNumber: true,
-  };
+  const till: GeneratedTill = JSON.parse(shiftedJson);
+  return { till, revisions: generateRevisionsOfTillOrders(till), closesAtMs: Date.parse(till.finalizedAt) };
 }
 
 const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;

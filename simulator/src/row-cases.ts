@@ -29,9 +29,13 @@ export function addSpecialCases(
 ): SimulatedOrderRows {
   return specialOrderRowCaseNames.reduce((rowsSoFar, name) => {
     const caseIndex = cases.get(name);
-    return caseIndex === undefined
-      ? rowsSoFar
-      : rowCaseAppliers[name]({ ...context, caseIndex, rows: rowsSoFar, orderedProducts });
+    if (caseIndex === undefined) return rowsSoFar;
+    const added = rowCases[name]({ ...context, caseIndex, rows: rowsSoFar, orderedProducts });
+    if (!Array.isArray(added)) return added;
+    return {
+      productRowList: [...rowsSoFar.productRowList, ...added.filter((row) => "modifierRowList" in row)],
+      menuRowList: [...rowsSoFar.menuRowList, ...added.filter((row) => "productRowList" in row)],
+    };
   }, rows);
 }
 
@@ -51,117 +55,75 @@ interface RowCaseContext extends OrderGenerationContext {
   orderedProducts: readonly GeneratedRestaurantProduct[];
 }
 
-/** The functions that apply special cases to rows, in the sequence in which they are called. */
-const rowCaseAppliers = {
+/** The rows that a special case adds, or all rows of the order if the case changes them. */
+type RowsOfCase = (PosOrderProductRow | PosOrderMenuRow)[] | SimulatedOrderRows;
+
+/** The functions that generate the rows of special cases, in the sequence in which they are called. */
+const rowCases = {
   modifier(context) {
     const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
     const modifiers = chooseRandomProductModifiers(context, product);
-    return addProductRows(
-      context,
-      generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) }),
-    );
+    return [generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) })];
   },
   weight(context) {
     const product = context.random.pick(context.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
-    return addProductRows(context, generateProductRow(context, { product, grams: context.random.integer(180, 1900) }));
+    return [generateProductRow(context, { product, grams: context.random.integer(180, 1900) })];
   },
-  menu(context) {
-    return addMenuRows(context, ...Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)));
-  },
-  splitMenu(context) {
-    return addMenuRows(context, ...splitMenuRow(context, randomMenuRow(context), randomShares(context)));
-  },
+  menu: (context) => Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)),
+  splitMenu: (context) => splitMenuRow(context, randomMenuRow(context), randomShares(context)),
   splitRow(context) {
-    const product = pickPiece(
-      context,
-      ({ modifierGroups }) => modifierGroups.length > 0 || context.caseIndex % 3 !== 1,
-    );
-    const modifiers = context.caseIndex % 3 === 1 ? chooseRandomProductModifiers(context, product) : [];
+    const variant = context.caseIndex % 3;
+    const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0 || variant !== 1);
+    const modifiers = variant === 1 ? chooseRandomProductModifiers(context, product) : [];
     const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
-    const row =
-      context.caseIndex % 3 === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
-    return addProductRows(context, ...splitProductRow(context, row, randomShares(context)));
+    const row = variant === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
+    return splitProductRow(context, row, randomShares(context));
   },
   groupDiscount(context) {
     const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));
     return applyDiscountToSimulatedOrder(context, context.rows, discount);
   },
-  discount(context) {
-    return addProductRows(
-      context,
-      applyDiscountToProductRow(context, randomPieceRow(context), randomDiscount(context)),
-    );
-  },
+  discount: (context) => [applyDiscountToProductRow(context, randomPieceRow(context), randomDiscount(context))],
   unsettledDiscount(context) {
     const discount = randomDiscount(context);
     const status = (["pending", "cancelled"] as const)[context.caseIndex % 3];
-    if (status)
-      return addProductRows(context, applyDiscountToProductRow(context, randomPieceRow(context), discount, { status }));
+    if (status) return [applyDiscountToProductRow(context, randomPieceRow(context), discount, { status })];
     const group = { groupId: context.random.uuid(), status: "pending" } as const;
-    return addProductRows(
-      context,
-      ...[1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), discount, group)),
-    );
+    return [1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), discount, group));
   },
   gift(context) {
     const { gift } = context.restaurant;
-    if (context.caseIndex % 2 === 0)
-      return addProductRows(context, applyDiscountToProductRow(context, randomPieceRow(context), gift));
+    if (context.caseIndex % 2 === 0) return [applyDiscountToProductRow(context, randomPieceRow(context), gift)];
     const groupId = context.random.uuid();
-    return addProductRows(
-      context,
-      ...[1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), gift, { groupId })),
-    );
+    return [1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), gift, { groupId }));
   },
-  canceledRow(context) {
-    return addProductRows(context, cancelRow(context, randomPieceRow(context)));
-  },
+  canceledRow: (context) => [cancelRow(context, randomPieceRow(context))],
   canceledMenu(context) {
     const menu = randomMenuRow(context);
     const count = context.caseIndex % 2 === 0 ? 1 : menu.productRowList.length;
-    return addMenuRows(
-      context,
-      mapFirstMenuRows(menu, count, (row) => cancelRow(context, row)),
-    );
+    return [mapFirstMenuRows(menu, count, (row) => cancelRow(context, row))];
   },
   transferredRow(context) {
     const table = context.random.pick(context.restaurant.rooms.flatMap(({ tables }) => tables));
     const modifiedAt = context.times.at(guestStayShareByOrderEvent.beforeBill);
-    return addProductRows(context, {
-      ...randomPieceRow(context),
-      isTransferred: true,
-      transferredTo: `Table ${table.name}`,
-      modifiedAt,
-    });
+    const transferredTo = `Table ${table.name}`;
+    return [{ ...randomPieceRow(context), isTransferred: true, transferredTo, modifiedAt }];
   },
   loss(context) {
-    if (context.caseIndex % 2 === 0) return addProductRows(context, markRowLost(context, randomPieceRow(context)));
-    return addMenuRows(
-      context,
-      mapFirstMenuRows(randomMenuRow(context), 1, (row) => markRowLost(context, row)),
-    );
+    if (context.caseIndex % 2 === 0) return [markRowLost(context, randomPieceRow(context))];
+    return [mapFirstMenuRows(randomMenuRow(context), 1, (row) => markRowLost(context, row))];
   },
   refundRow(context) {
     const product = context.orderedProducts.reduce((cheapest, other) =>
       other.price < cheapest.price ? other : cheapest,
     );
-    return addProductRows(context, generateProductRow(context, { product, quantity: -1 }));
+    return [generateProductRow(context, { product, quantity: -1 })];
   },
-  mergedOrder(context) {
-    return addProductRows(context, { ...randomPieceRow(context), isMerged: true });
-  },
-} satisfies Record<string, (context: RowCaseContext) => SimulatedOrderRows>;
+  mergedOrder: (context) => [{ ...randomPieceRow(context), isMerged: true }],
+} satisfies Record<string, (context: RowCaseContext) => RowsOfCase>;
 
-export type SpecialOrderRowCaseName = keyof typeof rowCaseAppliers;
-export const specialOrderRowCaseNames = Object.keys(rowCaseAppliers) as SpecialOrderRowCaseName[];
-
-function addProductRows({ rows }: RowCaseContext, ...newRows: PosOrderProductRow[]): SimulatedOrderRows {
-  return { ...rows, productRowList: [...rows.productRowList, ...newRows] };
-}
-
-function addMenuRows({ rows }: RowCaseContext, ...newRows: PosOrderMenuRow[]): SimulatedOrderRows {
-  return { ...rows, menuRowList: [...rows.menuRowList, ...newRows] };
-}
+export type SpecialOrderRowCaseName = keyof typeof rowCases;
+export const specialOrderRowCaseNames = Object.keys(rowCases) as SpecialOrderRowCaseName[];
 
 function mapProductRows(
   { productRowList, menuRowList }: SimulatedOrderRows,

@@ -30,8 +30,6 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
   /** The path of the demo file. */
   file: string;
   now: Date;
-  /** Is called with a text that describes the current step and its progress. */
-  showProgress: (text: string) => void;
 }
 
 /**
@@ -39,7 +37,7 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
  * their reports. An existing catalog and existing tills are not changed. Returns instructions for reading the data.
  */
 export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Promise<string> {
-  const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
+  const { url, publicUrl = url, adminKey, file, now, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
   const access = await ensureDemoLocationAndKeys(
@@ -48,13 +46,11 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
     file,
   );
   const api = createClient(access.apiKey);
-  showProgress("Pushing the catalog");
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
   const days = listDemoDaysWithTillIds(access.locationId, now);
   for (let first = 0; first < days.length; first += maxConcurrentPushes) {
     const batch = days.slice(first, first + maxConcurrentPushes);
     await Promise.all(batch.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));
-    showProgress(`Pushing tills: ${first + batch.length} of ${days.length}`);
   }
   const newestReportId = await awaitReports(api, days, options);
   return formatDemoInstructions(publicUrl, access, newestReportId);
@@ -83,7 +79,7 @@ async function pushDemoTillIfMissing(
 async function awaitReports(
   api: PublicApiClient,
   days: readonly DemoDayTillIdAndStart[],
-  { showProgress, wait = sleep }: SeedDemoOptions,
+  { wait = sleep }: SeedDemoOptions,
 ) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let maxReady = 0;
@@ -96,7 +92,6 @@ async function awaitReports(
     if (ready === days.length && newest) return newest;
     if (ready > maxReady) quietPolls = 0;
     maxReady = Math.max(maxReady, ready);
-    showProgress(`Computing reports: ${ready} of ${days.length}`);
     await wait(pollIntervalMs);
   }
   throw new Error(

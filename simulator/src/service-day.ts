@@ -1,3 +1,4 @@
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import { Temporal } from "temporal-polyfill";
 import type { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurantClerk } from "./restaurant.ts";
@@ -11,9 +12,9 @@ const openingTime = "08:00";
 /** Minimum time from opening to closing, in hours. A random number of minutes is added. */
 const openingDurationHours = 16.25;
 
-/** Returns the date of an instant (milliseconds) in a time zone. */
-export function getLocalDate(instant: number, timeZone: string): Temporal.PlainDate {
-  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
+/** Returns the date of an instant (milliseconds) at the restaurant. */
+export function getLocalDate(instant: number): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(defaultTimeZone).toPlainDate();
 }
 
 /** The opening and closing times of a day of service, in milliseconds since 1970. */
@@ -25,16 +26,17 @@ export interface SimulatedDayOpeningHours {
 /**
  * Returns the opening time of the tills of a local day (YYYY-MM-DD), in milliseconds since 1970.
  *
- * @throws RangeError for a day that does not exist or an unknown time zone.
+ * @throws RangeError for a day that does not exist.
  */
-export function computeDailyTillOpeningMs(day: string, timeZone: string): number {
+export function computeDailyTillOpeningMs(day: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
-  return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
+  return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: defaultTimeZone, plainTime: openingTime })
+    .epochMilliseconds;
 }
 
-/** Returns the opening hours of a local day. @throws RangeError for an invalid day or an unknown time zone. */
-export function generateOpeningHours(random: SeededRandom, day: string, timeZone: string): SimulatedDayOpeningHours {
-  const opensAtMs = computeDailyTillOpeningMs(day, timeZone);
+/** Returns the opening hours of a local day. @throws RangeError for an invalid day. */
+export function generateOpeningHours(random: SeededRandom, day: string): SimulatedDayOpeningHours {
+  const opensAtMs = computeDailyTillOpeningMs(day);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 

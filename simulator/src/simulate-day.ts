@@ -8,7 +8,6 @@ import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { type SimulatedDay, splitDueRevisions } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
-import { getLocalDate } from "./service-day.ts";
 import type { InjectableClock } from "./transient-retry-options.ts";
 
 /** The dependencies and parameters of the simulation of one location. */
@@ -16,8 +15,6 @@ export interface SimulationContext {
   /** The API client with the location's key. It retries without limit while the API fails temporarily. */
   readonly api: PublicApiClient;
   readonly restaurant: GeneratedRestaurant;
-  /** IANA time zone of the location. */
-  readonly timeZone: string;
   /** The id of the location. It is part of the seed, so that different locations have different tills. */
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
@@ -53,7 +50,7 @@ export async function simulateRestaurantDay(
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
-  const logProgress = createProgressLog(context, schedule, orders);
+  logStartOfDay(context, schedule);
   let queue = schedule.revisions;
   while (queue.length > 0) {
     const { batch, rest } = splitDueRevisions(queue, clock.now());
@@ -64,14 +61,11 @@ export async function simulateRestaurantDay(
     const changedOrders = batch.map(({ order }) => order);
     await context.api.POST("/v1/orders-live", { body: changedOrders });
     for (const order of changedOrders) orders.set(order.id, order);
-    logProgress();
     queue = rest;
     await clock.wait(1000 / context.maxCallsPerSecond, signal);
   }
   await clock.wait(Math.max(0, schedule.closesAtMs - clock.now()), signal);
-  const reportNumber = schedule.shouldUseNextReportNumber
-    ? await readNextReportNumber(context)
-    : schedule.till.reportNumber;
+  const reportNumber = await readNextReportNumber(context);
   const orderList = schedule.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
   const sales = sumSalesOfSimulatedOrders([...orders.values()]);
@@ -100,14 +94,11 @@ export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTil
  * Pushes a till, and waits until its report is available and its orders are no longer live orders. Returns the report
  * as a list item; null if this takes longer than a minute.
  */
-async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
+async function pushTillAndAwaitReport({ api, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushGeneratedTill(api, till);
   const { id: tillId, startedAt } = till;
-  const day = getLocalDate(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
-    const { data: reports } = await api.GET("/v2/reports", {
-      params: { query: { since: day, until: day, size: 100 } },
-    });
+    const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
     const report = reports.data.find((listed) => Date.parse(listed.startedAt) === Date.parse(startedAt));
     const { data: live } = await api.GET("/v1/orders-live", { params: { query: { tillId, size: 1 } } });
     if (report && live.meta.totalCount === 0) return report;
@@ -131,29 +122,11 @@ function formatEuros(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 
-/** Logs the start of a day. Returns a function that logs the progress, at most about twenty times during the day. */
-function createProgressLog(
-  { clock, log }: SimulationContext,
-  schedule: SimulatedDay,
-  orders: ReadonlyMap<string, OrderLiveInput>,
-): () => void {
-  const startsAtMs = clock.now();
-  const durationMs = Math.max(1_000, schedule.closesAtMs - startsAtMs);
-  const durationText =
-    durationMs < 120_000 ? `${Math.round(durationMs / 1_000)} s` : `${Math.round(durationMs / 60_000)} min`;
-  log(
-    `Till open: ${schedule.till.orderList.length} orders with ${schedule.revisions.length} changes in ${durationText}`,
-  );
-  let lastLogMs = startsAtMs;
-  return () => {
-    if (clock.now() - lastLogMs < Math.max(1_000, durationMs / 20)) return;
-    lastLogMs = clock.now();
-    const orderData = [...orders.values()].map(({ data }) => data);
-    const openCount = orderData.filter(({ closedAt }) => closedAt === null).length;
-    const paid = orderData.filter(({ isPaid }) => isPaid).reduce((sum, { total }) => sum + total, 0);
-    const percent = Math.round(Math.min(1, (lastLogMs - startsAtMs) / durationMs) * 100);
-    log(`${percent}%  ${openCount} open, ${orderData.length - openCount} closed, paid ${formatEuros(paid)}`);
-  };
+/** Logs how many orders and changes a day has, and how long it takes. */
+function logStartOfDay({ clock, log }: SimulationContext, { till, revisions, closesAtMs }: SimulatedDay): void {
+  const seconds = Math.max(1, Math.round((closesAtMs - clock.now()) / 1_000));
+  const duration = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  log(`Till open: ${till.orderList.length} orders with ${revisions.length} changes in ${duration}`);
 }
 
 /** Returns the live orders of the restaurant's device, grouped by till id. */

@@ -1,7 +1,7 @@
 import { createApiClient } from "@pragma/client/api-client";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { describe, expect, it } from "vitest";
-import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
+import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runDemoLocationSimulation } from "./simulate-demo.ts";
 import { copyOrderAsOtherDevice, FakeClock, FakePragmaApi } from "./testing/fake-pragma-api.ts";
@@ -34,7 +34,6 @@ async function simulateHours(
       ...createRetryOptions({ ...control, fetch: fake.fetch }),
     }),
     restaurant: generateRestaurant(demoRestaurantSeed),
-    timeZone: demoTimeZone,
     locationId,
     // One call per simulated minute. With few calls, the test is fast.
     maxCallsPerSecond: 1 / 60,

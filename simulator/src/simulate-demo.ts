@@ -21,7 +21,7 @@ export interface DemoTillShift {
 }
 
 /** The fields of the simulation context that functions for shifts need. */
-type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">;
+type ShiftContext = Pick<SimulationContext, "locationId" | "clock">;
 
 /**
  * Simulates live orders of the demo location until the signal is aborted. Simulates one shift after the other, and
@@ -39,7 +39,7 @@ export async function runDemoLocationSimulation(context: SimulationContext): Pro
       for (;;) {
         await simulateRestaurantDay(
           context,
-          omitSupersededRevisions(generateDemoTillShiftSchedule(context, shift), clock.now()),
+          omitSupersededRevisions(generateDemoTillShiftSchedule(shift), clock.now()),
         );
         shiftCount++;
         shift = planNextDemoTillShift(context, shift, shiftCount);
@@ -69,7 +69,7 @@ export function findInterruptedDemoTillShift(
   return shifts.find((shift) => {
     const orders = liveOrdersByTill.get(shift.tillId);
     if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
-    const scheduledIds = new Set(generateDemoTillShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
+    const scheduledIds = new Set(generateDemoTillShiftSchedule(shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
@@ -99,12 +99,9 @@ export function planNextDemoTillShift(
 }
 
 /** Returns the schedule of a shift. The 24 hours after the opening are mapped to the duration of the shift. */
-export function generateDemoTillShiftSchedule(
-  { timeZone }: ShiftContext,
-  { tillId, startsAtMs, durationMs }: DemoTillShift,
-): SimulatedDay {
-  const day = getLocalDate(startsAtMs, timeZone).toString();
-  const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
+export function generateDemoTillShiftSchedule({ tillId, startsAtMs, durationMs }: DemoTillShift): SimulatedDay {
+  const day = getLocalDate(startsAtMs).toString();
+  const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, tillId });
   const openedMs = Date.parse(till.startedAt);
   return createSimulatedSchedule(
     till,

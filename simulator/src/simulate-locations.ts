@@ -1,19 +1,17 @@
 import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pragma/client/api-client";
-import { Temporal } from "temporal-polyfill";
-import { type GeneratedTill, generateTill } from "./generate-till.ts";
+import { generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
   ensureApiConsumerWithScopes,
   importDemoLocation,
   pushCatalogIfMissing,
 } from "./import-and-configure-location.ts";
-import { createOriginalSchedule, createSimulatedSchedule } from "./order-schedule.ts";
+import { createSimulatedSchedule } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
   fetchDeviceLiveOrdersByTillId,
-  pushGeneratedTill,
   pushInterruptedTills,
   type SimulatedDayResult,
   type SimulationContext,
@@ -48,7 +46,7 @@ async function simulateCreatedLocations(
   options: SimulatorOptions,
   control: SimulationControl,
 ): Promise<void> {
-  const { url: baseUrl, "time-zone": timeZone } = options;
+  const { url: baseUrl } = options;
   // The stop signal does not abort an admin request in flight. Otherwise, a new API key whose response is lost could
   // not be revoked.
   const admin = createAdminApiClient({ baseUrl, apiKey, ...createRetryOptions({ ...control, fetch }) });
@@ -59,12 +57,7 @@ async function simulateCreatedLocations(
       const seed = locationSeed(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const locationId = await importDemoLocation(admin, {
-        restaurant,
-        timeZone,
-        owner: "pragma-simulator",
-        legacyId,
-      });
+      const locationId = await importDemoLocation(admin, { restaurant, owner: "pragma-simulator", legacyId });
       const location = {
         seed,
         locationId,
@@ -94,7 +87,6 @@ async function simulateAll(
       log,
       api: createLocationClient(options, { ...control, log }, apiKey),
       restaurant: generateRestaurant(seed),
-      timeZone: options["time-zone"],
       locationId,
       maxCallsPerSecond: options.rate,
     };
@@ -104,57 +96,29 @@ async function simulateAll(
 }
 
 /** The options that apply to the simulation of each location. */
-export type LocationSimulationOptions = Pick<
-  SimulatorOptions,
-  "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from"
->;
+export type LocationSimulationOptions = Pick<SimulatorOptions, "seed" | "days" | "orders" | "speed">;
 
 /**
  * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills
- * of an interrupted simulation, and pushes the tills of the days before the first day (`history`).
+ * of an interrupted simulation. Orders and tills have the times at which they are sent.
  */
 export async function simulateLocation(
   context: SimulationContext,
-  options: LocationSimulationOptions,
+  { seed, days, orders, speed }: LocationSimulationOptions,
 ): Promise<SimulatedDayResult | undefined> {
-  const { clock, timeZone, log } = context;
-  const { history, days, forever, speed, from } = options;
+  const { clock, locationId } = context;
   await pushInterruptedTills(context, await fetchDeviceLiveOrdersByTillId(context));
-  const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
-  for (let daysBefore = history; daysBefore > 0; daysBefore--)
-    await pushGeneratedTill(
-      context.api,
-      generateDayTill(context, options, firstDay.subtract({ days: daysBefore }).toString()),
-    );
-  if (history > 0) log(`Pushed the tills of ${history} past days`);
-
+  const day = getLocalDate(clock.now()).toString();
   let lastDay: SimulatedDayResult | undefined;
-  for (let index = 0; forever || index < days; index++) {
+  for (let index = 0; index < days; index++) {
     const startsAtMs = clock.now();
-    const till =
-      from === undefined
-        ? generateDayTill(context, options, firstDay.toString(), startsAtMs)
-        : generateDayTill(context, options, firstDay.add({ days: index }).toString());
+    const tillId = new SeededRandom(`play/${seed}/${locationId}/${startsAtMs}`).uuid();
+    const till = generateTill({ seed, orders, day, tillId });
     const openedMs = Date.parse(till.startedAt);
-    const toSimulatedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
-    lastDay = await simulateRestaurantDay(
-      context,
-      from === undefined ? createSimulatedSchedule(till, toSimulatedMs) : createOriginalSchedule(till, toSimulatedMs),
-    );
+    const schedule = createSimulatedSchedule(till, (instantMs) => startsAtMs + (instantMs - openedMs) / speed);
+    lastDay = await simulateRestaurantDay(context, schedule);
   }
   return lastDay;
-}
-
-/** Returns the till of a day. The same location, options, day and start time always generate the same till. */
-function generateDayTill(
-  context: SimulationContext,
-  { seed, orders }: LocationSimulationOptions,
-  day: string,
-  startsAtMs?: number,
-): GeneratedTill {
-  const { locationId, timeZone } = context;
-  const tillId = new SeededRandom(`play/${seed}/${locationId}/${orders}/${day}/${startsAtMs ?? ""}`).uuid();
-  return generateTill({ seed, orders, day, timeZone, tillId });
 }
 
 function createLocationClient({ url: baseUrl }: SimulatorOptions, control: SimulationControl, apiKey: string) {

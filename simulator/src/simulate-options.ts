@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { maxOrdersPerTill } from "@pragma/contracts/till-v2";
-import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
 import { z } from "zod";
 
 const helpText = `Simulates restaurants against the API. Tables open and order, the kitchen is called, bills are printed, split and
@@ -26,14 +25,8 @@ Speed
 
 Content
   --days <n>               number of consecutive days (1)
-  --forever                simulates days until Ctrl-C
-  --history <n>            first pushes the tills of the n previous days, without live orders (0)
   --orders <n>             orders per day (60)
-  --from <YYYY-MM-DD>      orders and tills have the times of this day and the following days; by default they have
-                           the times at which they are sent
-  --seed <text>            seed of the restaurant; with --from, the same location always gets exactly the same orders
-                           ("simulator")
-  --time-zone <name>       time zone of the locations (Europe/Paris)
+  --seed <text>            seed of the restaurant ("simulator")
   --help                   prints this text
 
 The next run with the same seed finishes an interrupted run: it pays open orders and closes the till.
@@ -54,12 +47,8 @@ const optionDefinitions = z.object({
   speed: z.coerce.number<string>().min(0.1).max(1_000_000).prefault("60"),
   rate: z.coerce.number<string>().min(0.1).max(1_000).prefault("4"),
   days: count(1, 10_000).prefault("1"),
-  forever: z.boolean().default(false),
-  history: count(0, 1_000).prefault("0"),
   orders: count(1, maxOrdersPerTill).prefault("60"),
-  from: z.iso.date({ error: "must be a day, YYYY-MM-DD" }).optional(),
   seed: text.default("simulator"),
-  "time-zone": TimeZone.default(defaultTimeZone),
   help: z.boolean().default(false),
 });
 
@@ -101,7 +90,7 @@ export function parseSimulateCommandOptions(
 
 const argumentTypes = Object.fromEntries(
   Object.keys(optionDefinitions.shape).map((name) => {
-    const isFlag = name === "forever" || name === "help";
-    return [name, { type: isFlag ? ("boolean" as const) : ("string" as const), multiple: name === "key" }];
+    const type = name === "help" ? ("boolean" as const) : ("string" as const);
+    return [name, { type, multiple: name === "key" }];
   }),
 );

@@ -1,12 +1,7 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import {
-  demoRestaurantSeed,
-  demoTimeZone,
-  generateDemoTill,
-  listDemoDaysWithTillIds,
-} from "@pragma/simulator/demo-location";
+import { demoRestaurantSeed, generateDemoTill, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
 import { importDemoLocation } from "@pragma/simulator/import-and-configure-location";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
@@ -30,7 +25,6 @@ export async function createDemoExampleLocation(product: PragmaUnderTest): Promi
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
   const locationId = await importDemoLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
-    timeZone: demoTimeZone,
     owner: "3",
     legacyId: 43,
   });

@@ -1,7 +1,8 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone, documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
+import { documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { documentationEdgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
@@ -44,7 +45,7 @@ export async function createExampleLocation(product: PragmaUnderTest): Promise<D
     body: {
       locationSettings: {
         locationName: establishmentName ?? "Demo",
-        timezone: demoTimeZone,
+        timezone: defaultTimeZone,
         ...{
           establishmentName,
           siretCode,

@@ -1,5 +1,5 @@
 import type { TillV2Input } from "@pragma/contracts/till-v2";
-import { demoRestaurantSeed, demoTimeZone } from "@pragma/simulator/demo-location";
+import { demoRestaurantSeed } from "@pragma/simulator/demo-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
@@ -31,7 +31,7 @@ const shownFields = [
 /** The positions of the three orders among the orders of the generated day: two takeaway orders, and a meal for one. */
 const positions = [14, 17, 18];
 
-const day = generateTill({ seed: demoRestaurantSeed, orders: 60, day: "2026-06-01", timeZone: demoTimeZone });
+const day = generateTill({ seed: demoRestaurantSeed, orders: 60, day: "2026-06-01" });
 const orderList = positions.map((position) => withShownFields(day.orderList[position])) as Order[];
 const clerks = new Map(orderList.map(({ operatorId, operatorName }) => [operatorId, operatorName]));
 const [startedAt, finalizedAt] = ["2026-06-01T09:00:00.000Z", "2026-06-01T13:10:00.000Z"];

@@ -1,6 +1,6 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { demoTimeZone } from "@pragma/simulator/demo-location";
+import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 import { lunchTill } from "./lunch-till.ts";
@@ -37,7 +37,7 @@ export async function createPushGuideLocation(product: PragmaUnderTest): Promise
   const locationName = lunchTill.establishmentName ?? "Demo";
   await admin.PATCH("/v1/locations/{id}", {
     params: { path: { id: location.id } },
-    body: { locationSettings: { locationName, timezone: demoTimeZone } },
+    body: { locationSettings: { locationName, timezone: defaultTimeZone } },
   });
   const consumerName = "Point of sale";
   const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });

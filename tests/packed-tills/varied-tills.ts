@@ -8,7 +8,6 @@ import { createTestLocation, type TestLocation } from "../harness/test-location.
 /** A location with its tills, as they were pushed. */
 export interface LocationWithTills {
   location: TestLocation;
-  timeZone: string;
   tills: PushedTill[];
 }
 
@@ -43,7 +42,7 @@ export async function pushVariedTills(
   { count, ordersPerTill, hotDays }: { count: number; ordersPerTill: number; hotDays: number },
 ): Promise<LocationWithTills[]> {
   const locations: LocationWithTills[] = [];
-  for (const [index, timeZone] of timeZones.entries()) {
+  for (const [index, timezone] of timeZones.entries()) {
     const location = await createTestLocation(product, {
       scopes: [...scopes],
       application: index === 2 ? "JALIA" : "POPINA",
@@ -51,10 +50,10 @@ export async function pushVariedTills(
     const changed = await fetch(`${product.url}/v1/locations/${location.locationId}`, {
       method: "PATCH",
       headers: { authorization: `Bearer ${product.adminKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ locationSettings: { timezone: timeZone } }),
+      body: JSON.stringify({ locationSettings: { timezone } }),
     });
     expect(changed.status).toBe(200);
-    locations.push({ location, timeZone, tills: [] });
+    locations.push({ location, tills: [] });
   }
   for (let index = 0; index < count; index += 1) {
     const target = locations[index % locations.length] ?? expect.unreachable();
@@ -66,7 +65,7 @@ export async function pushVariedTills(
 }
 
 async function pushVariedTill(
-  { location, timeZone, tills }: LocationWithTills,
+  { location, tills }: LocationWithTills,
   { index, orders, hotDays }: { index: number; orders: number; hotDays: number },
 ): Promise<void> {
   const round = Math.floor(index / timeZones.length);
@@ -75,7 +74,7 @@ async function pushVariedTill(
   const day = dayBefore(days);
   const kind = index % 12;
   const till = generateTill({
-    ...{ seed: `packed ${location.locationId}`, tillId: randomUUID(), day, timeZone },
+    ...{ seed: `packed ${location.locationId}`, tillId: randomUUID(), day },
     orders: kind === 7 ? 0 : kind === 8 ? 1 : orders,
     training: kind === 4,
     mix: { canceledOrder: 0.2, transferredOrder: 0.2 },

@@ -341,7 +341,7 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
 const problemContentType = "application/problem+json";
 
 /** Returns the error code in the body of an error response, or undefined if the body contains none. */
-function readProblemCode(body: Uint8Array): string | undefined {
+export function readProblemCode(body: Uint8Array): string | undefined {
   try {
     const { code } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
     return typeof code === "string" && Object.hasOwn(apiErrorDefinitions, code) ? code : undefined;

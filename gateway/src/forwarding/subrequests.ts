@@ -7,6 +7,7 @@ import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import { type RequestRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
+import { readProblemCode } from "./http-forwarder.ts";
 import { routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
 
@@ -88,7 +89,7 @@ export function createSubrequestSender({
       const response = await forwarder.get(service, identity, { target, signal });
       const bytes = await readLimitedBody(response, turn);
       const { status, headers } = response;
-      log({ status, code: response.ok ? undefined : findErrorCode(bytes), bytes: bytes.byteLength });
+      log({ status, code: response.ok ? undefined : readProblemCode(bytes), bytes: bytes.byteLength });
       return new Response(bytes.byteLength > 0 ? bytes : null, { status, headers });
     } catch (cause) {
       const error = signal.aborted ? signal.reason : cause;
@@ -122,13 +123,4 @@ async function readLimitedBody(response: Response, turn: LargeResponseTurn): Pro
     if (size > maxSmallResponseBytes) await turn.take();
   }
   return Buffer.concat(chunks, size);
-}
-
-/** Returns the code of an error response; undefined if it is not JSON, such as that of an HTTP server itself. */
-function findErrorCode(bytes: Buffer): FinishedSubrequest["code"] {
-  try {
-    return JSON.parse(bytes.toString())?.code;
-  } catch {
-    return undefined;
-  }
 }

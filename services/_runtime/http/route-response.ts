@@ -33,6 +33,21 @@ export function createSerializedJsonResponse(
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
+/**
+ * Returns a stream of chunks. Reads the first chunk before the response begins, so that an error still determines its
+ * status.
+ */
+export async function streamAfterFirstChunk(chunks: AsyncGenerator<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  const first = await chunks.next();
+  return ReadableStream.from(
+    (async function* () {
+      if (first.done) return;
+      yield first.value;
+      yield* chunks;
+    })(),
+  );
+}
+
 interface EntityTagCondition {
   etag: string;
   /** The request's If-None-Match header. */

@@ -6,9 +6,15 @@ const deleteBatchSize = 5_000;
 
 /**
  * Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. Identifies
- * rows by the primary key, because rows of different partitions or servers can have the same `ctid`.
+ * rows by the primary key, because rows of different partitions or servers can have the same `ctid`. Calls `onBatch` with
+ * the number of deleted rows of each batch.
  */
-export async function deleteRowsInBatches(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
+export async function deleteRowsInBatches(
+  sql: SqlClient,
+  name: string,
+  condition: SqlFragment,
+  onBatch: (rows: number) => void = () => {},
+): Promise<void> {
   const table = sql(name);
   const keyColumns = await sql<{ name: string }[]>`
     select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
@@ -18,7 +24,10 @@ export async function deleteRowsInBatches(sql: SqlClient, name: string, conditio
   const deleteBatch = () => sql`
     delete from ${table}
     where (${key}) in (select ${key} from ${table} where ${condition} limit ${deleteBatchSize}) and (${condition})`;
-  while ((await deleteBatch()).count === deleteBatchSize);
+  for (let count = deleteBatchSize; count === deleteBatchSize; ) {
+    ({ count } = await deleteBatch());
+    if (count > 0) onBatch(count);
+  }
 }
 
 /**

@@ -139,33 +139,31 @@ $$;
 -- The use of the API, as the gateways count it. `location_id` is the location of the key. Keys without a location have the
 -- id 00000000-0000-0000-0000-000000000000, because the keys of these tables begin with it.
 
--- Requests by API key, route and status class. A row of the current minute is updated a few times and then stays until
--- its day is summed up.
+-- Requests by API key, route and status class. A row of the current minute is updated a few times.
 create table request_counts_by_minute (
   location_id uuid not null,
-  minute timestamptz(0) not null,
+  period_start timestamptz(0) not null,
   key_id uuid not null,
   route text not null,
   -- The first digit of the statuses.
   status_class smallint not null,
   request_count bigint not null,
-  primary key (location_id, minute, key_id, route, status_class)
+  primary key (location_id, period_start, key_id, route, status_class)
 ) with (autovacuum_vacuum_scale_factor = 0.05);
--- For the task that moves old rows to the table below, and for operators, who read all locations.
-create index request_counts_by_minute_age on request_counts_by_minute (minute);
+-- For the task that removes old rows, and for operators, who read all locations.
+create index request_counts_by_minute_age on request_counts_by_minute (period_start);
 
--- The sums of the rows that were removed from request_counts_by_minute. A request is counted in only one of the tables.
+-- The same requests by day (UTC), which are stored for longer.
 create table request_counts_by_day (
   location_id uuid not null,
-  -- In UTC.
-  day date not null,
+  period_start timestamptz(0) not null,
   key_id uuid not null,
   route text not null,
   status_class smallint not null,
   request_count bigint not null,
-  primary key (location_id, day, key_id, route, status_class)
+  primary key (location_id, period_start, key_id, route, status_class)
 );
-create index request_counts_by_day_age on request_counts_by_day (day);
+create index request_counts_by_day_age on request_counts_by_day (period_start);
 
 -- The last failed requests of each API key. New rows replace the oldest ones of their key.
 create table failed_requests (

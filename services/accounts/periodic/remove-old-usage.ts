@@ -11,10 +11,9 @@ export const removeOldUsageTask: PeriodicTask<Pick<AccountsServiceContext, "db" 
   timeoutSeconds: 3_600,
   async run({ db: { sql }, usageRetention: { minutesDays, dailyTotalsDays, failuresDays } }) {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
-    const isOldMinute = sql`minute < ${new Date(today - minutesDays * dayMs)}`;
-    await deleteRowsInBatches(sql, "request_counts_by_minute", isOldMinute);
-    const isOldDay = sql`day < (${new Date(today - dailyTotalsDays * dayMs)}::timestamptz at time zone 'UTC')::date`;
-    await deleteRowsInBatches(sql, "request_counts_by_day", isOldDay);
+    const isOlderThan = (days: number) => sql`period_start < ${new Date(today - days * dayMs)}`;
+    await deleteRowsInBatches(sql, "request_counts_by_minute", isOlderThan(minutesDays));
+    await deleteRowsInBatches(sql, "request_counts_by_day", isOlderThan(dailyTotalsDays));
     const isOldFailure = sql`failed_at < ${new Date(Date.now() - failuresDays * dayMs)}`;
     await deleteRowsInBatches(sql, "failed_requests", isOldFailure);
   },

@@ -14,6 +14,9 @@ import {
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
+/** The tables of counts, by the length of the periods that they count. */
+const countTables = { minute: "request_counts_by_minute", day: "request_counts_by_day" } as const;
+
 /** The `location_id` of usage of API keys without a location. */
 const noLocationId = "00000000-0000-0000-0000-000000000000";
 
@@ -24,23 +27,18 @@ const noLocationId = "00000000-0000-0000-0000-000000000000";
  */
 export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
   if (counts.length === 0) return;
-  const counted = (period: SqlFragment) => tx`
-    select coalesce(k.location_id, ${noLocationId}), ${period}, k.id, route, status_class, sum(request_count)
-    from jsonb_to_recordset(${toRecordsetParameter(tx, counts)}) as counted (
-      key_id uuid, minute bigint, route text, status_class smallint, request_count bigint
-    )
-    join api_keys k on k.id = counted.key_id
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`;
-  await tx`
-    insert into request_counts_by_minute as stored (location_id, minute, key_id, route, status_class, request_count)
-    ${counted(tx`to_timestamp(minute * 60)`)}
-    on conflict (location_id, minute, key_id, route, status_class)
-    do update set request_count = stored.request_count + excluded.request_count`;
-  await tx`
-    insert into request_counts_by_day as stored (location_id, day, key_id, route, status_class, request_count)
-    ${counted(tx`(to_timestamp(minute * 60) at time zone 'UTC')::date`)}
-    on conflict (location_id, day, key_id, route, status_class)
-    do update set request_count = stored.request_count + excluded.request_count`;
+  for (const [length, table] of Object.entries(countTables))
+    await tx`
+      insert into ${tx(table)} as stored (location_id, period_start, key_id, route, status_class, request_count)
+      select coalesce(k.location_id, ${noLocationId}), date_trunc(${length}, to_timestamp(minute * 60), 'UTC'), k.id, route,
+        status_class, sum(request_count)
+      from jsonb_to_recordset(${toRecordsetParameter(tx, counts)}) as counted (
+        key_id uuid, minute bigint, route text, status_class smallint, request_count bigint
+      )
+      join api_keys k on k.id = counted.key_id
+      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      on conflict (location_id, period_start, key_id, route, status_class)
+      do update set request_count = stored.request_count + excluded.request_count`;
 }
 
 /** Adds the failures of a batch, and deletes all but the last `maxFailedRequestsPerKey` failures of the batch's keys. */
@@ -117,19 +115,12 @@ export async function listUsageCounts(
   { granularity, since, until, ...filter }: UsagePeriods,
   { after, offset, limit }: PageRange<UsageCountCursor>,
 ): Promise<PageOfJsonItems<UsageCountCursor>> {
-  const counted =
-    granularity === "day"
-      ? sql`
-        select (day::timestamp at time zone 'UTC') as period_start, location_id, key_id, route, status_class, request_count
-        from request_counts_by_day
-        where day >= (${since}::timestamptz at time zone 'UTC')::date
-          and day < (${until}::timestamptz at time zone 'UTC')::date and ${matchesFilter(sql, filter)}`
-      : sql`
-        select date_trunc(${granularity}, minute, 'UTC') as period_start, location_id, key_id, route, status_class,
-          sum(request_count)::bigint as request_count
-        from request_counts_by_minute
-        where minute >= ${since} and minute < ${until} and ${matchesFilter(sql, filter)}
-        group by 1, 2, 3, 4, 5`;
+  const counted = sql`
+    select date_trunc(${granularity}, period_start, 'UTC') as period_start, location_id, key_id, route, status_class,
+      sum(request_count)::bigint as request_count
+    from ${sql(granularity === "day" ? countTables.day : countTables.minute)}
+    where period_start >= ${since} and period_start < ${until} and ${matchesFilter(sql, filter)}
+    group by 1, 2, 3, 4, 5`;
   const isAfter = after
     ? sql`(period_start, location_id, key_id, route, status_class) < (
         ${after.period}::timestamptz, ${after.location}::uuid, ${after.key}::uuid, ${after.route}::text,

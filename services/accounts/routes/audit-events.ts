@@ -9,6 +9,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { computeStartOfDay } from "@pragma/contracts/time-zone";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { streamAfterFirstChunk } from "@pragma/runtime/http/route-response";
 import {
   getReadRestrictionLocationId,
   locationIdQueryParameter,
@@ -115,10 +116,8 @@ export const exportAuditEventsRoute = defineAccountsRoute({
   },
   errors: ["location_forbidden"],
   async handle({ query, principal, services: { db } }) {
-    const lines = streamAuditEventLines(db.sql, await resolveAuditFilter(query, principal, db.sql));
-    // Reads the first entries before the response begins, so that an error still determines its status.
-    const first = await lines.next();
-    const body = ReadableStream.from(prependTo(lines, first));
+    const filter = await resolveAuditFilter(query, principal, db.sql);
+    const body = await streamAfterFirstChunk(streamAuditEventLines(db.sql, filter));
     const headers = { "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" };
     return { status: 200, body, headers, streamMemoryBytes };
   },
@@ -129,10 +128,3 @@ export const exportAuditEventsRoute = defineAccountsRoute({
  * exports of a key that run at the same time, so that they leave database connections for the lookups of API keys.
  */
 const streamMemoryBytes = 1024 * 1024;
-
-/** Yields the value of a result that was read from the iterator before, and then the rest. */
-async function* prependTo<T>(rest: AsyncGenerator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
-}

@@ -7,6 +7,7 @@ import {
   createNotModifiedResponse,
   type ResponseHeaders,
   revalidationHeaders,
+  streamAfterFirstChunk,
 } from "@pragma/runtime/http/route-response";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ReportingContext } from "../context.ts";
@@ -47,8 +48,7 @@ export async function createFileResponse(
   }
   const { start, end } = range ?? { start: 0, end: size };
   const chunks = readChunks(objects, content, { start, end, senderId: getSenderId(principal) });
-  // Reads the first bytes before the response begins, so that an error still determines its status.
-  const first = await chunks.next().catch((error: unknown) => {
+  const body = await streamAfterFirstChunk(chunks).catch((error: unknown) => {
     throw error instanceof ObjectNotFoundError ? notFoundError : error;
   });
   const headers: ResponseHeaders = {
@@ -61,7 +61,7 @@ export async function createFileResponse(
     ...(range && { "content-range": `bytes ${start}-${end - 1}/${size}` }),
   };
   return {
-    ...{ status: range ? 206 : 200, headers, body: ReadableStream.from(prependTo(chunks, first)) },
+    ...{ status: range ? 206 : 200, headers, body },
     streamMemoryBytes: Math.min(end - start, 2 * chunkBytes),
   };
 }
@@ -89,11 +89,4 @@ async function* readChunks(
     yield chunk;
     offset += chunk.byteLength;
   }
-}
-
-/** Yields the value of a result that was read from the iterator before, and then the rest. */
-async function* prependTo<T>(rest: AsyncGenerator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
 }

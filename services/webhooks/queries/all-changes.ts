@@ -98,8 +98,7 @@ export async function assignAllChangesPositions(
           ${changes.map(({ locationPosition }) => locationPosition)}::bigint[]
         ) with ordinality as change (location_id, type, change_id, location_position, number)
       on conflict (location_id, type, id) do update set
-        position = excluded.position, location_position = excluded.location_position, removed_at = null,
-        removed_revision = null`,
+        position = excluded.position, location_position = excluded.location_position`,
     tx`update all_changes_position set position = ${lastPosition + changes.length}`,
   ]);
 }

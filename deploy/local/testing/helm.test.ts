@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "no
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import { createTestScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./scratch-folder.ts";
 
 let folder: string;
 

