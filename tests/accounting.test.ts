@@ -3,8 +3,7 @@ import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/co
 import { type AccountingProvider, accountingProviders } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
-import { encodeFecHeader } from "@pragma/reporting/accounting/fec/file-formats";
+import { encodeFecHeader, fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import {

@@ -9,6 +9,7 @@ import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/loca
 import { Hono } from "hono";
 import { z } from "zod";
 import { accountingExports, writeAccountingExportFiles } from "./accounting/accounting-exports.ts";
+import type { FailedTillAccountingExport } from "./accounting/failed-till-export.ts";
 import {
   createAccountingConfigRoute,
   deleteAccountingConfigRoute,
@@ -16,7 +17,6 @@ import {
   listAccountingConfigsRoute,
   replaceAccountingConfigRoute,
 } from "./accounting/routes/accounting-configs.ts";
-import type { FailedTillAccountingExport } from "./accounting/failed-till-export.ts";
 import {
   createAccountingExportRoute,
   getAccountingExportFileRoute,
