@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import calculateTill, { type SerializedDocuments } from "@pragma/reporting/calculate-till";
+import calculateTill, { type TillDocuments } from "@pragma/reporting/calculate-till";
 import { compressDayText } from "@pragma/reporting/days/day-texts";
 import { buildContentVersion, computeDocumentTag } from "@pragma/reporting/documents/entity-tags";
 import {
@@ -25,7 +25,7 @@ import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type { BenchEnvironment } from "./bench-environment.ts";
-import { toDocumentTexts } from "./document-texts.ts";
+import { toCalculatedTill } from "./calculated-till.ts";
 import { getBenchOrderHistoryDate } from "./order-history.ts";
 import { benchBusyShiftTillJson } from "./sample-tills.ts";
 
@@ -176,7 +176,7 @@ export async function requireProductPacksEqually(
 }
 
 /** Returns the report and orders of the sample till. Their order makes the pages of a history equally large. */
-function calculateTemplate(locationId: string): SerializedDocuments {
+function calculateTemplate(locationId: string): TillDocuments {
   const bytes = Buffer.from(benchBusyShiftTillJson);
   const { id: tillId } = JSON.parse(benchBusyShiftTillJson) as { id: string };
   const hash = createHash("sha256").update(bytes).digest("hex");
@@ -191,11 +191,11 @@ function calculateTemplate(locationId: string): SerializedDocuments {
 
 interface HistoryTill {
   pushed: Parameters<typeof replaceDocuments>[1];
-  report: SerializedDocuments;
+  report: TillDocuments;
 }
 
 function buildHistoryTill(
-  template: SerializedDocuments,
+  template: TillDocuments,
   { locationId, day, indexOfDay }: { locationId: string; day: string; indexOfDay: number },
 ): HistoryTill {
   const tillId = randomUUID();
@@ -229,14 +229,14 @@ async function insertTillRow(tx: Parameters<typeof replaceDocuments>[0], { pushe
 async function writeTill({ db }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
-    await replaceDocuments(tx, till.pushed, toDocumentTexts(till.report));
+    await replaceDocuments(tx, till.pushed, toCalculatedTill(till.report));
   });
 }
 
 /** The time at which packed tills were stored. */
 const storedAt = "2020-01-01T00:00:00.000Z";
 
-function buildResponses(order: SerializedDocuments["orders"][number], updatedAt: string) {
+function buildResponses(order: TillDocuments["orders"][number], updatedAt: string) {
   const idAndTimes = JSON.stringify({ id: order.id, createdAt: updatedAt, updatedAt });
   return { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
 }

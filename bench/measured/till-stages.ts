@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import calculateTill, { type SerializedDocuments } from "@pragma/reporting/calculate-till";
+import calculateTill, { type TillDocuments } from "@pragma/reporting/calculate-till";
 import { computeDocuments } from "@pragma/reporting/calculation/compute-report";
 import { recordTillRevision } from "@pragma/reporting/documents/queries/tills";
 import { replaceDocuments } from "@pragma/reporting/store-report";
@@ -16,7 +16,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { parseTillBodyMetadata } from "@pragma/till-ingest/validation/parse-till-body";
-import { toDocumentTexts } from "../document-texts.ts";
+import { toCalculatedTill } from "../calculated-till.ts";
 import { createBenchTillRequestGenerator } from "../load/bench-till-request-generator.ts";
 import { computePercentile } from "../measurement-spread.ts";
 
@@ -48,8 +48,8 @@ const parsed = parseJsonBody(bytes);
 const till = TillV2.parse(parsed);
 const calculate = (body: Uint8Array, tillId: string) =>
   calculateTill({ bytes: body, hash: sha256Hex(body), version: "V2", tillId, locationId, timeZone: "Europe/Paris" });
-const calculated = calculate(bytes, till.id) as SerializedDocuments;
-const { orderTexts, ...calculatedReport } = toDocumentTexts(calculated);
+const calculated = calculate(bytes, till.id) as TillDocuments;
+const { orderTexts, ...calculatedReport } = toCalculatedTill(calculated);
 const copied = [calculatedReport, ...(await Promise.all(orderTexts))];
 
 const folder = mkdtempSync(join(tmpdir(), "pragma-till-stages-"));
@@ -61,7 +61,7 @@ const createCopy = createBenchTillRequestGenerator(template);
 
 function calculateCopiedTill() {
   const { id, body } = createCopy();
-  return { id, report: toDocumentTexts(calculate(Buffer.from(body), id) as SerializedDocuments) };
+  return { id, report: toCalculatedTill(calculate(Buffer.from(body), id) as TillDocuments) };
 }
 
 async function storeCalculatedReport({ id, report }: ReturnType<typeof calculateCopiedTill>): Promise<void> {
@@ -94,7 +94,7 @@ const stages = {
   "reporting: calculates": computing,
   // `hashing` is subtracted twice, because `calculate` hashes its argument, and calculateTill hashes the bytes again.
   "reporting: business days and JSON.stringify": Math.max(0, inThread - 2 * hashing - parsing - validating - computing),
-  "reporting: completes and compresses the responses": await measureCpuMs(() => toDocumentTexts(calculated)),
+  "reporting: completes and compresses the responses": await measureCpuMs(() => toCalculatedTill(calculated)),
   "reporting: copies the result between threads": await measureCpuMs(() => structuredClone(copied)),
   "reporting: stores the report and its orders": await measureCpuMs(storeCalculatedReport, calculateCopiedTill),
 };

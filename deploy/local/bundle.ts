@@ -26,7 +26,7 @@ const threads = [
   "services/catalog/parse-catalog-body",
   "services/order-live/orders-body",
   "services/reporting/accounting/write-till-entries",
-  "services/reporting/calculate-stored-till",
+  "services/reporting/calculation-thread",
   "services/reporting/exports/bulk/export-worker",
   "services/till-ingest/validation/parse-till-body",
 ];

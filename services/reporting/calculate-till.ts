@@ -29,7 +29,7 @@ export interface TillCalculationInput {
  * The responses for the report and orders of a till, as JSON texts, and the values that are stored with them. `v0` and
  * the orders have no `id`, `createdAt` and `updatedAt`, which are added when the responses are stored.
  */
-export interface SerializedDocuments {
+export interface TillDocuments {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -62,7 +62,7 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: TillCalculationInput): SerializedDocuments | null {
+}: TillCalculationInput): TillDocuments | null {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { CalculatedOrder, DocumentTexts } from "./calculate-stored-till.ts";
+import type { CalculatedOrder, CalculatedTill } from "./calculation-thread.ts";
 import { compressDayText } from "./days/day-texts.ts";
 import { moveOrdersWithoutTill, updateOrdersWithoutTill } from "./days/queries/shifts.ts";
 import { updateDays } from "./days/update-days.ts";
@@ -28,7 +28,7 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
 export async function replaceDocuments(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: DocumentTexts,
+  report: CalculatedTill,
   { traceparent }: { traceparent?: string } = {},
 ): Promise<void> {
   const { tillId, locationId } = pushed;
@@ -141,7 +141,7 @@ async function replaceOrders(
 
 /** Yields the rows of a calculated till's orders, as soon as their texts are there. */
 async function* generateOrderRows(
-  report: DocumentTexts,
+  report: CalculatedTill,
   creationTimes: ReadonlyMap<string, string>,
   { contentVersion, ...content }: { contentVersion: string; reportId: string; pushedAt: string },
 ): AsyncGenerator<orders.OrderRow> {
@@ -191,7 +191,7 @@ async function deletePackedOrders(
 /** Returns the data of the `report.finalized` event. */
 export function toReportFinalizedData(
   { locationId, tillId, revision, isErasure, erasedRevision }: TillPushedData,
-  report: DocumentTexts,
+  report: CalculatedTill,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

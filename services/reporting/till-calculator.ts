@@ -5,10 +5,10 @@ import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import {
   type CalculatedReport,
-  type DocumentTexts,
+  type CalculatedTill,
+  type CalculationThreadInput,
   orderTextBatchSize,
-  type TillCalculationWorkerInput,
-} from "./calculate-stored-till.ts";
+} from "./calculation-thread.ts";
 import type { ReportingContext } from "./context.ts";
 import type { StoredOrderTexts } from "./documents/order-texts.ts";
 
@@ -26,20 +26,17 @@ export interface CalculatingContext extends ReportingContext {
  */
 export const largeTillBytes = 4 * 1024 * 1024;
 
-type TillCalculationTask = Omit<TillCalculationWorkerInput, "port">;
-
-/** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = DocumentTexts | null;
+type TillCalculationTask = Omit<CalculationThreadInput, "port">;
 
 export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
   const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
-    createWorkerThreadPool<TillCalculationWorkerInput, void>(import.meta.url, "./calculate-stored-till", poolOptions);
+    createWorkerThreadPool<CalculationThreadInput, void>(import.meta.url, "./calculation-thread", poolOptions);
   const smallTillPool = createPool(options);
   const largeTillPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
   const largeTills = new Admission({ perProcess: 1 });
 
   /** Returns the report as soon as it is calculated. The texts of its orders follow. */
-  function startCalculation(task: TillCalculationTask): Promise<TillCalculationResult> {
+  function startCalculation(task: TillCalculationTask): Promise<CalculatedTill | null> {
     const pool = task.bytes.byteLength < largeTillBytes ? smallTillPool : largeTillPool;
     const { port1, port2 } = new MessageChannel();
     const expected: ExpectedMessage[] = [];
@@ -51,7 +48,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
       texts.catch(() => {});
       return texts;
     };
-    const result = new Promise<TillCalculationResult>((resolve, reject) => {
+    const result = new Promise<CalculatedTill | null>((resolve, reject) => {
       const resolveReport = (report: CalculatedReport | null) => {
         const batchCount = task.isStored ? Math.ceil((report?.orders.length ?? 0) / orderTextBatchSize) : 0;
         resolve(report && { ...report, orderTexts: Array.from({ length: batchCount }, expectTexts) });
@@ -66,7 +63,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
     return result;
   }
 
-  async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
+  async function calculate(task: TillCalculationTask): Promise<CalculatedTill | null> {
     try {
       // Retries once in a different thread, because earlier tills may have used part of the failed thread's memory.
       return await startCalculation(task).catch((error) => {
@@ -86,7 +83,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
      *
      * @throws `PermanentEventError` if the till needs more memory than a thread has. The texts can reject with it as well.
      */
-    async run(task: TillCalculationTask): Promise<TillCalculationResult> {
+    async run(task: TillCalculationTask): Promise<CalculatedTill | null> {
       if (task.bytes.byteLength < largeTillBytes) return calculate(task);
       return largeTills.run(async () => {
         const till = await calculate(task);

@@ -127,7 +127,9 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   }
 
   /** Reads a body that can be large, within the limits of memory. See `LargeResponseLimiter.readBody`. */
-  get readBody(): <T extends SizeLimitedBody | undefined>(read: (maxBytes: number) => Promise<T>) => Promise<T> {
+  get readResponseBody(): <T extends SizeLimitedBody | undefined>(
+    read: (maxBytes: number) => Promise<T>,
+  ) => Promise<T> {
     return (read) => this.runOutsideAdmission(() => this.#largeResponses.readBody(read, this.#bodyOwner));
   }
 

@@ -59,11 +59,11 @@ function defineListRoute(
       304: { description: "The client's cached response is current" },
     },
     errors: ["location_forbidden"],
-    async handle({ query, principal, services, header, readBody }) {
+    async handle({ query, principal, services, header, readResponseBody }) {
       const locationId = resolveAuthorizedLocationId(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
       const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
-      const { body, etag } = await readBody((maxBytes) =>
+      const { body, etag } = await readResponseBody((maxBytes) =>
         listReads.run(() => findCatalogItemList(services.db.sql, { ...listRequest, maxBytes }), principal.keyId),
       );
       return createConditionalJsonResponse(body ?? "", { etag, ifNoneMatch });

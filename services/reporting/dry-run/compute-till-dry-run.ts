@@ -8,7 +8,7 @@ import {
 } from "@pragma/contracts/till-dry-run";
 import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
-import type { DocumentTexts } from "../calculate-stored-till.ts";
+import type { CalculatedTill } from "../calculation-thread.ts";
 import type { CalculatingContext } from "../till-calculator.ts";
 import { previewDayWithTill } from "./preview-day-with-till.ts";
 import { findTillWarnings } from "./till-warnings.ts";
@@ -21,7 +21,7 @@ const decompress = promisify(brotliDecompress);
 export async function computeTillDryRun(services: TillDryRunServices, request: TillDryRunRequest): Promise<TillDryRun> {
   const { body, locationId, timeZone, tillId, version, hash } = request;
   const bytes = await decompress(Buffer.from(body, "base64"), { maxOutputLength: maxRequestBodyBytes });
-  let report: DocumentTexts | null;
+  let report: CalculatedTill | null;
   try {
     report = await services.calculator.run({
       ...{ bytes, hash, version, tillId, locationId, timeZone },

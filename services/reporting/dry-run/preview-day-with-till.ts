@@ -1,6 +1,6 @@
 import type { TillDryRun } from "@pragma/contracts/till-dry-run";
 import type { Database } from "@pragma/runtime/database/postgres";
-import type { DocumentTexts } from "../calculate-stored-till.ts";
+import type { CalculatedTill } from "../calculation-thread.ts";
 import { checkDevices } from "../days/check-devices.ts";
 import { checkTillFigures } from "../days/check-figures.ts";
 import { computeDay, type TillOfDay } from "../days/compute-day.ts";
@@ -13,7 +13,7 @@ import type { TillKey } from "../documents/queries/tills.ts";
 export async function previewDayWithTill(
   { sql }: Pick<Database, "sql">,
   { tillId, locationId }: TillKey,
-  report: DocumentTexts,
+  report: CalculatedTill,
 ): Promise<Pick<TillDryRun, "till" | "reconciliation" | "day">> {
   const { day, id: reportId, tillFiguresJson } = report;
   const figures: TillFigures | null = tillFiguresJson === null ? null : JSON.parse(tillFiguresJson);

@@ -14,6 +14,7 @@ import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
+import type { CalculatedTill } from "../calculation-thread.ts";
 import type { ReportingContext } from "../context.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
 import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
@@ -22,7 +23,7 @@ import { findAppliedTillRevisionNumber, recordTillRevision } from "../documents/
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 import { repeatErasureOfOrders } from "../retention/request-erasure.ts";
 import { deleteDocumentsOfTill, replaceDocuments, toReportFinalizedData } from "../store-report.ts";
-import type { CalculatingContext, TillCalculationResult } from "../till-calculator.ts";
+import type { CalculatingContext } from "../till-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<CalculatingContext, "till.pushed">(
@@ -74,7 +75,7 @@ async function calculateReport(
   data: BusEventData<"till.pushed">,
   { db, objects, calculator }: CalculatingContext,
   { context, isNew }: { context: ObservabilityContext; isNew: boolean },
-): Promise<TillCalculationResult> {
+): Promise<CalculatedTill | null> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;
   const till = { bytes, hash: data.object.hash, version, tillId, locationId, timeZone };
@@ -87,7 +88,7 @@ async function calculateReport(
 interface AppliedTill {
   data: BusEventData<"till.pushed">;
   /** Null for a till in training mode, and for a revision that was already applied. */
-  till: TillCalculationResult;
+  till: CalculatedTill | null;
   traceparent: string;
 }
 

@@ -106,7 +106,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["delivery_not_found"],
-  async handle({ params, principal, services: { db, config }, header, readBody }) {
+  async handle({ params, principal, services: { db, config }, header, readResponseBody }) {
     const { sql } = db;
     const [row] = await sql<(WebhookDeliveryRow & { locationId: string })[]>`
       select w.location_id, ${webhookDeliveryColumns(sql)} from webhook_deliveries d, webhooks w
@@ -120,7 +120,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     // The retention has removed both in the meantime.
     if (!message) throw new ApiError("delivery_not_found");
     // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
-    const { attempts } = await readBody(async (maxBytes) => {
+    const { attempts } = await readResponseBody(async (maxBytes) => {
       const rows = await sql<
         (WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt"> & { bytes: number })[]
       >`

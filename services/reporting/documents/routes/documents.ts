@@ -93,7 +93,7 @@ async function documentPageResponse(
 
 type DocumentRouteInput = Pick<
   RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingContext>,
-  "params" | "principal" | "services" | "header" | "readBody"
+  "params" | "principal" | "services" | "header" | "readResponseBody"
 >;
 
 /**
@@ -102,12 +102,12 @@ type DocumentRouteInput = Pick<
  * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
  */
 async function documentResponse(
-  { params: { id }, principal, services, header, readBody }: DocumentRouteInput,
+  { params: { id }, principal, services, header, readResponseBody }: DocumentRouteInput,
   { kind, body }: { kind: DocumentKind; body: string },
 ): Promise<RouteHandlerResponse> {
   const locationId = getReadRestrictionLocationId(principal);
   const ifNoneMatch = header("if-none-match");
-  const stored = await readBody(async (maxBytes) => {
+  const stored = await readResponseBody(async (maxBytes) => {
     const found = await services.db.read(locationId, ({ sql }) =>
       findDocumentBody({ sql, objects: services.objects }, { kind, id, locationId, body, maxBytes }),
     );

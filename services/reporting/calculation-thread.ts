@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import calculateTill, { type SerializedDocuments, type TillCalculationInput } from "./calculate-till.ts";
+import calculateTill, { type TillCalculationInput, type TillDocuments } from "./calculate-till.ts";
 import { type OrderResponses, type StoredOrderTexts, toStoredOrderTexts } from "./documents/order-texts.ts";
 
 export interface OrderStorageOptions {
@@ -10,7 +10,7 @@ export interface OrderStorageOptions {
 }
 
 /** The input of the thread that calculates a till. */
-export interface TillCalculationWorkerInput extends TillCalculationInput, OrderStorageOptions {
+export interface CalculationThreadInput extends TillCalculationInput, OrderStorageOptions {
   /** Whether the till is stored, so that the texts of its orders are needed. */
   isStored: boolean;
   /**
@@ -21,7 +21,7 @@ export interface TillCalculationWorkerInput extends TillCalculationInput, OrderS
 }
 
 /** The report of a till, and its orders without texts. */
-export interface CalculatedReport extends Omit<SerializedDocuments, "orders"> {
+export interface CalculatedReport extends Omit<TillDocuments, "orders"> {
   calculatedAt: string;
   orders: CalculatedOrder[];
 }
@@ -32,7 +32,7 @@ export interface CalculatedOrder extends Omit<OrderResponses, "v1" | "v2"> {
 }
 
 /** The report and orders of a till with the texts to be stored. */
-export interface DocumentTexts extends CalculatedReport {
+export interface CalculatedTill extends CalculatedReport {
   /** The texts of the orders, in their sequence, in batches. */
   orderTexts: readonly Promise<StoredOrderTexts[]>[];
 }
@@ -45,7 +45,7 @@ export const orderTextBatchSize = 25;
  * a large till does not block requests, and so that V2 responses need not be copied to another thread uncompressed. Sends
  * its results while it works, so that the first orders are stored while the following ones are compressed.
  */
-export default function calculateStoredTill({ port, ...input }: TillCalculationWorkerInput): void {
+export default function calculateTillInThread({ port, ...input }: CalculationThreadInput): void {
   const till = calculateTill(input);
   port.postMessage(till && toCalculatedReport(till, input));
   if (till && input.isStored) for (const texts of generateOrderTexts(till, input)) port.postMessage(texts);
@@ -54,7 +54,7 @@ export default function calculateStoredTill({ port, ...input }: TillCalculationW
 
 /** Returns the report of a till, with the time of its calculation, and its orders without texts. */
 export function toCalculatedReport(
-  till: SerializedDocuments,
+  till: TillDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): CalculatedReport {
   const orders = till.orders.map(({ v1: _, v2: __, ...order }) => {
@@ -65,7 +65,7 @@ export function toCalculatedReport(
 
 /** Yields the texts of the orders of a till, in batches: adds ids and times to the responses, and compresses V2. */
 export function* generateOrderTexts(
-  { orders }: SerializedDocuments,
+  { orders }: TillDocuments,
   { calculatedAt, creationTimes }: OrderStorageOptions,
 ): Generator<StoredOrderTexts[]> {
   for (let start = 0; start < orders.length; start += orderTextBatchSize)
