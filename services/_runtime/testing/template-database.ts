@@ -42,7 +42,8 @@ export async function dropTestDatabase(serverUrl: string, name: string): Promise
   await admin.end();
 }
 
-const withDatabase = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+/** Returns the URL of another database of the same server. */
+export const withDatabase = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
 async function hashMigrations(): Promise<string> {
   const hash = createHash("sha256");

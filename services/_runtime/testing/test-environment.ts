@@ -8,7 +8,7 @@ import { getAllowedCallersOfService, serviceNames } from "@pragma/contracts/serv
 import postgres from "postgres";
 import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
 import { buildEventStreamNames, isMissingInJetStream } from "../messaging/event-streams.ts";
-import { createMigratedTestDatabase, dropTestDatabase } from "./template-database.ts";
+import { createMigratedTestDatabase, dropTestDatabase, withDatabase } from "./template-database.ts";
 
 /** A namespace on real servers for one test file. It has its own schemas, subjects, streams and objects. */
 export interface IsolatedTestEnvironment {
@@ -47,11 +47,16 @@ export async function createMigratedTestEnvironment(
   overrides: Record<string, string> = {},
 ): Promise<IsolatedTestEnvironment> {
   const { namespace, variables, removeStreamsAndObjects } = await createNamespace(overrides);
-  const { DATABASE_URL: serverUrl } = variables;
+  const serverUrl = variables.DATABASE_URL;
+  const replicaUrl = overrides.DATABASE_READ_URL;
   const url = await createMigratedTestDatabase(serverUrl, namespace);
   return {
     namespace,
-    variables: { ...variables, DATABASE_URL: url },
+    variables: {
+      ...variables,
+      DATABASE_URL: url,
+      ...(replicaUrl && { DATABASE_READ_URL: withDatabase(replicaUrl, namespace) }),
+    },
     async remove() {
       await Promise.all([dropTestDatabase(serverUrl, namespace), removeStreamsAndObjects()]);
     },
