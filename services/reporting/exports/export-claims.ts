@@ -50,6 +50,9 @@ export async function claimExports(
   kind: ExportKind<ExportTypes>,
   { limit, seconds }: { limit: number; seconds: number },
 ): Promise<ExportClaim[]> {
+  // This statement is repeated all the time, and takes a tenth of the time of the claim.
+  const [first] = await sql`select from exports where kind = ${kind.name} and ${isUnfinished(sql)} limit 1`;
+  if (!first) return [];
   return sql<ExportClaim[]>`
     with due as (
       select export.id from ${claimableExports(sql, kind)}

@@ -148,6 +148,10 @@ export async function claimWebhookTestDeliveries(
   lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
+  // This statement is repeated all the time, and takes a fiftieth of the time of the claim.
+  const [first] = await sql`
+    select from webhook_deliveries where state = 'pending' and event = 'test' and due_at <= ${lease.now} limit 1`;
+  if (!first) return [];
   const ofWebhook = sql`w.id = d.webhook_id and d.location_id = w.location_id`;
   const due = sql`
     with waiting as (
