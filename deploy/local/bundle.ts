@@ -41,6 +41,9 @@ const copiedPackages = ["piscina", "@napi-rs", "@bull-board/ui"];
 const requireFunction =
   'import { createRequire as createBundleRequire } from "node:module"; const require = createBundleRequire(import.meta.url);';
 
+/** Inputs that esbuild does not know. */
+const otherInputs = ["package-lock.json", "deploy/local/bundle.ts"];
+
 /** The bundled files, from which the next call finds out whether they have changed. */
 const inputsFile = join(bundleFolder, "inputs.json");
 
@@ -77,7 +80,7 @@ export async function bundleProduct(): Promise<void> {
   const files = copyReadFiles();
   removeOldChunks(Object.keys(metafile.outputs));
   writeFileSync(join(bundleFolder, "package.json"), '{ "private": true, "type": "module" }\n');
-  writeFileSync(inputsFile, JSON.stringify([...Object.keys(metafile.inputs), ...files, "package-lock.json"]));
+  writeFileSync(inputsFile, JSON.stringify([...Object.keys(metafile.inputs), ...files, ...otherInputs]));
 }
 
 function isUpToDate(): boolean {
@@ -117,7 +120,10 @@ function removeOldChunks(outputs: string[]): void {
   }
 }
 
-/** Copies the packages and the files that the product reads while it runs. Returns their paths. */
+/**
+ * Copies the packages and the files that the product reads while it runs. Returns the paths of these files and of their
+ * folders, whose time changes only when a file is added or removed.
+ */
 function copyReadFiles(): string[] {
   const services = readdirSync(join(repositoryFolder, "services"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -137,7 +143,11 @@ function copyReadFiles(): string[] {
     mkdirSync(dirname(join(bundleFolder, path)), { recursive: true });
     cpSync(join(repositoryFolder, path), join(bundleFolder, path), { recursive: true });
   }
-  return files;
+  const isFolder = (path: string) => statSync(join(repositoryFolder, path)).isDirectory();
+  const contained = files
+    .filter(isFolder)
+    .flatMap((folder) => readdirSync(join(repositoryFolder, folder)).map((name) => `${folder}/${name}`));
+  return [...files, ...contained];
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) await bundleProduct();
