@@ -346,6 +346,19 @@ describe("the key of a request", () => {
   });
 });
 
+it("each message of a batch uses a token of the rate limit", async () => {
+  const { key: limitedKey } = gateways.accounts.addKey({ rateLimit: { perSecond: 1, burst: 3 } });
+  const sendBatch = (count: number) =>
+    post(
+      Array.from({ length: count }, (_, id) => ({ ...listTools, id })),
+      { key: limitedKey },
+    );
+  expect((await sendBatch(3)).status).toBe(200);
+  const refused = await sendBatch(3);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ code: "rate_limited" });
+});
+
 it("the log line of a batch names all its tools once", async () => {
   const calls = ["sales", "items", "sales"].map((name, id) => callTool(name, {}, id));
   await post(calls, { headers: { "x-request-id": "mcp-batch" } });
