@@ -16,7 +16,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type ParsedFecLine, parseAndValidateFecFile } from "./accounting/read-fec.ts";
 
 /** Number of generated tills, each of a different restaurant. `ACCOUNTING_SEED` is the seed of the first till. */
-const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
+const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 100);
 const firstSeed = Number(process.env.ACCOUNTING_SEED ?? 1);
 
 interface AccountingCase {

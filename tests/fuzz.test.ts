@@ -14,7 +14,7 @@ import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Number of tills. `FUZZ_SEED` is the seed of the first till. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
-const runs = Number(process.env.FUZZ_RUNS ?? 200);
+const runs = Number(process.env.FUZZ_RUNS ?? 120);
 const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 
 /** Response timeout in milliseconds. It is long, because the machine may be busy with other tests. */

@@ -75,7 +75,7 @@ describe("a body with one unexpected value", () => {
       const successRequest = await buildSuccessRequest(operation);
       await expectDocumentedResponses(
         operation,
-        generateInvalidBodyRequests(operation, successRequest, values, { valuesPerPlace: 2 }),
+        generateInvalidBodyRequests(operation, successRequest, values, { valuesPerPlace: 1 }),
       );
       // Four places in the body are enough, because the nesting depth is checked before the content is validated.
       await expectDocumentedResponses(
@@ -102,9 +102,9 @@ describe("a path or query with one unexpected value", () => {
       ...operation.queryParameters.map((name) => ["query", name] as const),
       ...operation.pathParameters.map((name) => ["path", name] as const),
     ];
-    // The same code parses all parameters. If an operation has several parameters, each of them is therefore tested
-    // with only a half or a third of the texts.
-    const share = Math.min(3, parts.length);
+    // The same code parses all parameters, so each of them is tested with only a part of the texts: one of several with
+    // fewer than the only one.
+    const share = 2 * Math.min(3, parts.length);
     function* requests(): Generator<[string, ContractTestRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {
         for (const [at, [where, name]] of parts.entries()) {
@@ -128,15 +128,17 @@ describe("an unexpected header", () => {
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
-  // All operations parse headers with the same code, so only seven different kinds of operations are tested.
+  // All operations parse headers with the same code, so only seven different kinds of operations are tested, each header
+  // with a third of the values.
   const testedOperations = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
   it.each(apiOperations.filter(({ id }) => testedOperations.test(id)))(
     "gets a documented response: $id",
     async (operation) => {
       const successRequest = await buildSuccessRequest(operation);
       function* requests(): Generator<[string, ContractTestRequest]> {
-        for (const name of names) {
-          for (const value of values) {
+        for (const [at, name] of names.entries()) {
+          for (const [index, value] of values.entries()) {
+            if ((index + at) % 3 !== 0) continue;
             yield [
               `${name}: ${value.slice(0, 60)}`,
               { ...successRequest, headers: { ...successRequest.headers, [name]: value } },

@@ -42,7 +42,8 @@ describe.each(names)("contracts/%s", (name) => {
     expect(listPropertiesWithoutDescription(document, document.components.schemas)).toEqual([]);
   });
 
-  it("has only examples and defaults that match their schemas", async () => {
+  // The other document is a part of this one.
+  it.runIf(name === "openapi.full.json")("has only examples and defaults that match their schemas", async () => {
     const document = JSON.parse(await readFile(file, "utf8"));
     const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
     addFormats.default(ajv);

@@ -21,7 +21,7 @@ import {
 } from "./testing/till-fixtures.ts";
 
 /** The number of bytes of a response after which the connection is closed grows by this step. The soak tries all. */
-const step = Number(process.env.INTERRUPTED_BYTES_STEP ?? 37);
+const step = Number(process.env.INTERRUPTED_BYTES_STEP ?? 149);
 const poolSize = 2;
 const principal = buildTestPrincipalWithScopes("reports:read", "orders:read", "accounting:write");
 

@@ -236,7 +236,7 @@ function expectSameResponses(ours: RawResponseSummary[], theirs: RawResponseSumm
 }
 
 /** The number of generated connections, and how many of them are open concurrently. */
-const inputCount = 1_000;
+const inputCount = 400;
 const batchSize = 50;
 
 describe.each(["in-process", "remote"] as const)("raw requests to a gateway (service %s)", (placement) => {

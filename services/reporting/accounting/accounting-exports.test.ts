@@ -293,12 +293,12 @@ describe("an accounting export that exceeds the size limit", () => {
       finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
       financialMovementList: Array.from({ length: movements }, () => movement),
     });
-    const testService = await startTestReportingService({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
+    const testService = await startTestReportingService({ EXPORT_MAX_BYTES: "1750000", PAGE_MAX_BYTES: "1024" });
     const body = await createExportItems(testService, [
       closedOn(4, 0),
-      closedOn(3, 10_000),
-      closedOn(2, 9_000),
-      closedOn(1, 9_000),
+      closedOn(3, 5_000),
+      closedOn(2, 4_500),
+      closedOn(1, 4_500),
     ]);
     let result: AccountingExport = expect.anything();
     const runExport = async () => {
@@ -320,7 +320,7 @@ describe("an accounting export that exceeds the size limit", () => {
     const lines = content.toString("latin1").split("\r\n").slice(1, -1);
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-    expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
+    expect([numbers.length, numbers.at(-1)]).toEqual([2 * (9_000 + 3), 4]);
     const stored = await testService.db.sql<StoredTillData[]>`select v2, accounting_data from reports`;
     const startedMs = performance.now();
     for (const report of stored) {

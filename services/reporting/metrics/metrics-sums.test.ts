@@ -16,7 +16,7 @@ import {
 import { mergeMetricMonths } from "./periodic/merge-metric-months.ts";
 
 /** The number of locations with random tills. */
-const runs = Number(process.env.METRICS_RUNS ?? 2);
+const runs = Number(process.env.METRICS_RUNS ?? 1);
 
 const principals = Array.from({ length: runs }, () => buildTestPrincipalWithScopes("reports:read", "orders:read"));
 type TestPrincipal = (typeof principals)[number];
