@@ -39,7 +39,13 @@ export async function migrateSchema(
   for (;;) {
     try {
       await requireUsableDatabase(database);
-      return await (canMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
+      // Checked without a lock, because a migration that was applied stays so.
+      const pending = await findPendingMigrations(database, known, log);
+      if (pending.length === 0) return;
+      if (canMigrate) return await migrate(database, known, log);
+      throw new TransientError(
+        `Schema ${database.schema} has ${pending.length} pending migration(s), and MIGRATE is off: run the migrate command.`,
+      );
     } catch (error) {
       const unusable = toUnusableDatabaseError(error, database.connectionConfig.DATABASE_URL);
       if (unusable || !isTransient(error)) throw unusable ?? error;
@@ -97,18 +103,10 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   }
 }
 
-async function assertMigrated(database: Database, known: Migration[], log: Logger): Promise<void> {
-  const { sql, schema } = database;
-  const [migrationsTable] = await sql<{ exists: boolean }[]>`
-    select to_regclass(${`${schema}.migrations`}) is not null as exists`;
-  const pending = migrationsTable?.exists ? await findPendingMigrations(database, known, log) : known;
-  if (pending.length === 0) return;
-  throw new TransientError(
-    `Schema ${schema} has ${pending.length} pending migration(s), and MIGRATE is off: run the migrate command.`,
-  );
-}
-
 async function findPendingMigrations({ sql, schema }: Database, known: Migration[], log: Logger): Promise<Migration[]> {
+  const [table] = await sql<{ exists: boolean }[]>`
+    select to_regclass(${`${schema}.migrations`}) is not null as exists`;
+  if (!table?.exists) return known;
   const applied = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
   const names = new Set(known.map(({ name }) => name));
   const ahead = applied.filter(({ name }) => !names.has(name)).map(({ name }) => name);

@@ -51,6 +51,19 @@ const errorFields = {
   82  : 'routine'            // R
 }
 
+const saltedPasswords = new Map()
+
+// A salted password takes milliseconds of the process to compute, and is the same for each connection of a user.
+function saltPassword(password, salt, iterations) {
+  const known = saltedPasswords.get(password)
+  if (known && known.salt === salt && known.iterations === iterations)
+    return known.salted
+
+  const salted = crypto.pbkdf2Sync(password, Buffer.from(salt, 'base64'), iterations, 32, 'sha256')
+  saltedPasswords.set(password, { salt, iterations, salted })
+  return salted
+}
+
 function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose = noop } = {}) {
   const {
     sslnegotiation,
@@ -745,12 +758,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   async function SASLContinue(x) {
     const res = x.toString('utf8', 9).split(',').reduce((acc, x) => (acc[x[0]] = x.slice(2), acc), {})
 
-    const saltedPassword = await crypto.pbkdf2Sync(
-      await Pass(),
-      Buffer.from(res.s, 'base64'),
-      parseInt(res.i), 32,
-      'sha256'
-    )
+    const saltedPassword = saltPassword(await Pass(), res.s, parseInt(res.i))
 
     const clientKey = await hmac(saltedPassword, 'Client Key')
 
