@@ -56,6 +56,8 @@ export interface ServerProcessOptions extends ServerLaunchSpec {
   /** The port on which the server listens, if any. */
   port?: number;
   isReady(): Promise<boolean>;
+  /** Called when the server has been launched, before it is ready. */
+  onLaunch?(): void;
   /** Called repeatedly until the server is ready, with the new lines of its log. May show what the server does. */
   onLogged?(text: string): void;
   /** The signal that stops the server. Default: SIGTERM. */
@@ -115,6 +117,7 @@ export async function launchLocalServer(options: ServerProcessOptions): Promise<
   const { pid, ended, sendSignal } = await start(plan).catch((error) => {
     throw failure(error.message);
   });
+  plan.onLaunch?.();
   const rotation = setInterval(rotateLogFile, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
   void ended.then(() => clearInterval(rotation));
 

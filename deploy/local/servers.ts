@@ -2,9 +2,6 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "@nats-io/transport-node";
-import { Redis } from "ioredis";
-import postgres from "postgres";
 import { createTestServerDataFolder } from "./data-folder.mjs";
 import {
   compareVersions,
@@ -31,23 +28,47 @@ export type LocalServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", 
 const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgresServer, nats: startNatsServer, redis: startRedisServer };
 
+/** Servers of which some may still be starting. */
+interface StartingServers {
+  urls: LocalServerUrls;
+  /** Resolves when all servers are ready. @throws `LocalCommandUserError` if one does not start. */
+  ready: Promise<unknown>;
+}
+
+/** Like `startLocalServers`, but waits until all servers are ready. */
+export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
+  const { urls, ready } = await startLocalServers(profile);
+  await ready;
+  return urls;
+}
+
 /**
  * Returns the URLs of the three servers by environment variable. If a variable is not set, starts the server, which
  * is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
  */
-export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
+export async function startLocalServers(profile: "start" | "test"): Promise<StartingServers> {
   const configured = await Promise.all(kinds.map(findServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findOrInstallServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
-  const start = async (kind: InfrastructureServerKind) => {
-    const isStart = profile === "start";
-    const options = { dataFolder: join(parent, kind), log: printLine, durable: isStart, requiresPassword: isStart };
-    return (await runTaskWithProgress(`Starting ${serverDefinitions[kind].name}`, () => serverStarters[kind](options)))
-      .url;
-  };
-  const urls = kinds.map(async (kind, i) => [serverDefinitions[kind].variable, configured[i] ?? (await start(kind))]);
-  return Object.fromEntries(await Promise.all(urls));
+  const isStart = profile === "start";
+  const options = { log: printLine, durable: isStart, requiresPassword: isStart };
+  const started: Promise<unknown>[] = [];
+  const urls = kinds.map((kind, index) => {
+    const { name, variable } = serverDefinitions[kind];
+    const url = new Promise<string>((resolve, reject) => {
+      if (configured[index] !== undefined) return resolve(configured[index]);
+      const start = () => serverStarters[kind]({ ...options, dataFolder: join(parent, kind), onLaunch: resolve });
+      const ready = runTaskWithProgress(`Starting ${name}`, start);
+      ready.catch(reject);
+      started.push(ready);
+    });
+    return url.then((value) => [variable, value]);
+  });
+  const ready = Promise.all(started);
+  // Reported by the caller that waits for it.
+  ready.catch(() => {});
+  return { urls: Object.fromEntries(await Promise.all(urls)), ready };
 }
 
 /**
@@ -79,6 +100,8 @@ interface ServerOptions {
   port?: number;
   /** Called with a message for the user if the server exits unexpectedly. */
   log?: (line: string) => void;
+  /** Called with the URL of the server when it is launched, before it is ready. */
+  onLaunch?: (url: string) => void;
 }
 
 /**
@@ -205,11 +228,11 @@ const sharedMemoryTimeoutMs = 10_000;
 
 /** Starts a PostgreSQL server for this process, with a UTF-8 database `pragma`. The server never runs as root. */
 export async function startPostgresServer(options: PostgresOptions): Promise<StartedLocalServer> {
-  const { durable = true, adjustLaunch = (launch) => launch } = options;
+  const { durable = true, adjustLaunch = (launch) => launch, port = await findFreePort() } = options;
   const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
   const parameterArgs = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const start = () =>
-    startServer("postgres", options, async (folder, port, binaries) => {
+    startServer("postgres", { ...options, port }, async (folder, port, binaries) => {
       const password = readOrCreatePassword(folder);
       const launch =
         binaries.length > 0
@@ -245,7 +268,7 @@ type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSi
 /** Starts a server for this process. If `createLaunch` gets no installed programs, it must return a container. */
 async function startServer(
   kind: InfrastructureServerKind,
-  { dataFolder, port: requestedPort, log = () => {} }: ServerOptions,
+  { dataFolder, port: requestedPort, log = () => {}, onLaunch = () => {} }: ServerOptions,
   createLaunch: (
     folder: string,
     port: number,
@@ -265,6 +288,7 @@ async function startServer(
     port,
     log,
     isReady,
+    onLaunch: () => onLaunch(url),
     ...launch,
   });
   return { ...server, port, url };
@@ -272,14 +296,19 @@ async function startServer(
 
 const probeTimeoutMs = 5_000;
 
-/** Functions that return whether the server at a URL is usable. They reject if it cannot be reached or denies login. */
+/**
+ * Functions that return whether the server at a URL is usable. They reject if it cannot be reached or denies login. They
+ * load their packages themselves, while the servers start.
+ */
 const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
+    const { default: postgres } = await import("postgres");
     const sql = postgres(url, { max: 1, connect_timeout: probeTimeoutMs / 1000, fetch_types: false });
     await sql`select 1`.finally(() => sql.end({ timeout: 0 }));
     return true;
   },
   async nats(url) {
+    const { connect } = await import("@nats-io/transport-node");
     const { protocol, host, username, password } = new URL(url);
     const [user, pass] = [username, password].map(decodeURIComponent);
     const connection = await connect({
@@ -295,6 +324,7 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
     return hasJetStream;
   },
   async redis(url) {
+    const { Redis } = await import("ioredis");
     const client = new Redis(url, { lazyConnect: true, connectTimeout: probeTimeoutMs, retryStrategy: () => null });
     try {
       // Rejects with the error event, because the error of the command does not state why the connection failed.

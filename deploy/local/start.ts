@@ -8,7 +8,7 @@ import { processSettings } from "./process-settings.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
-import { ensureLocalServersRunning, findNatsDurabilityWarning } from "./servers.ts";
+import { findNatsDurabilityWarning, type LocalServerUrls, startLocalServers } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
@@ -31,12 +31,11 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await lockStateFolder();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
-  const [env] = await Promise.all([
-    createProductEnvironment({ port, opsPort, portalPort }),
-    runTaskWithProgress("Bundling", bundleProduct),
-  ]);
+  const [servers] = await Promise.all([startLocalServers("start"), runTaskWithProgress("Bundling", bundleProduct)]);
+  const env = await createProductEnvironment({ port, opsPort, portalPort }, servers.urls);
   const logFile = join(localStateFolder, "logs", "product.log");
-  const started = startProduct({ port, opsPort, env, logFile, fail });
+  // The product loads its code while the servers start, and waits for them.
+  const started = Promise.all([servers.ready, startProduct({ port, opsPort, env, logFile, fail })]);
   const url = `http://localhost:${port}`;
   const seeding = started.then(() => seedDemo(url, env));
   // Installed and built beside the API and the demo, because it takes longer than they do.
@@ -105,6 +104,7 @@ function readPort(variable: string, defaultPort: number): number {
 /** Returns the environment of the product. Variables of this process override the defaults. */
 async function createProductEnvironment(
   ports: Record<"port" | "opsPort" | "portalPort", number>,
+  serverUrls: LocalServerUrls,
 ): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string }> {
   const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
@@ -118,7 +118,7 @@ async function createProductEnvironment(
     PRAGMA_COMMIT: readCheckedOutCommit(),
     PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
     ...Object.fromEntries(configured),
-    ...(await ensureLocalServersRunning("start")),
+    ...serverUrls,
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
     PORTAL_PORT: String(ports.portalPort),
