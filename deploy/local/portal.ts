@@ -37,7 +37,7 @@ export async function startDocsPortal(
 ): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
-    await ensureDocsPortalPackagesInstalled({ inBackground: true });
+    await ensureDocsPortalPackagesInstalled();
     // The build computes the day on the home page with the code of the API, and competes with its start for the processors.
     await site.isApiReady;
     await buildDocsPortal();
