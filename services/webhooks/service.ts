@@ -10,12 +10,14 @@ import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { readOwnPorts } from "./endpoints/own-ports.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
+import { repeatErasuresTask } from "./erase-orders.ts";
 import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
-import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
-import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
-import { repeatErasuresTask } from "./periodic/repeat-erasures.ts";
-import { createRequeueTask } from "./periodic/requeue-due-deliveries.ts";
-import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
+import {
+  createDayPartitionsTask,
+  createRequeueTask,
+  removeExpiredWebhookDataTask,
+  sequenceChangesTask,
+} from "./periodic-tasks.ts";
 import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./queries/all-changes.ts";
 import { listChangesRoute } from "./routes/changes.ts";
 import {
@@ -39,10 +41,7 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { changeFeedSubscriptions } from "./subscriptions/change-events.ts";
-import { endpointFailureEventSubscriptions } from "./subscriptions/endpoint-events.ts";
-import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
-import { webhookOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
+import { webhooksSubscriptions } from "./subscriptions.ts";
 
 const maxCountedChanges = 100_000;
 
@@ -86,9 +85,7 @@ export const createWebhooksServiceDefinition = ({
       });
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerDeliveryMetrics(metrics, dependencies);
-      const changeWaiters = createChangeWaiters({
-        ...{ db, notifier, log, pollMs: 2_000 },
-      });
+      const changeWaiters = createChangeWaiters({ db, notifier, log });
       metrics.observeGauge(
         "change_feed_pending",
         `Changes that are not in the feed of all locations yet, counted up to ${maxCountedChanges}`,
@@ -132,12 +129,7 @@ export const createWebhooksServiceDefinition = ({
       listWebhookDeliveriesRoute,
       listChangesRoute,
     ],
-    subscriptions: [
-      ...orderAndReportEventSubscriptions,
-      ...changeFeedSubscriptions,
-      ...endpointFailureEventSubscriptions,
-      webhookOrderRedactionSubscription,
-    ],
+    subscriptions: webhooksSubscriptions,
     periodic: [
       createDayPartitionsTask,
       createRequeueTask(pollSeconds),

@@ -2,7 +2,6 @@ import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { LocationScopedId, WithDateFields } from "./row-types.ts";
 
-/** A delivery with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookDeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
 /** Returns the SQL columns of a delivery. The query must select from the table deliveries with the alias `d`. */
@@ -20,3 +19,9 @@ export const webhookDeliveryByIdCondition = (
 ) => sql`
   d.id = ${id} and w.id = d.webhook_id and w.state <> 'deleted' and d.location_id = w.location_id
   ${locationId === null ? sql`` : sql`and w.location_id = ${locationId} and d.location_id = ${locationId}`}`;
+
+/**
+ * Returns the UTC day (`YYYY-MM-DD`) of a message, which selects the partition of the message and of its attempts. A
+ * delivery is created at the same time as its message.
+ */
+export const getMessageDay = (createdAt: Date): string => createdAt.toISOString().slice(0, 10);

@@ -5,10 +5,9 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { createTestDatabaseSchema } from "@pragma/runtime/testing/database-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { webhooksServiceConfigSchema } from "../config.ts";
-import { insertMessages } from "../queries/insert-messages.ts";
-import { createDayPartitionsTask } from "./create-day-partitions.ts";
-import { removeExpiredWebhookDataTask } from "./remove-expired-webhook-data.ts";
+import { webhooksServiceConfigSchema } from "./config.ts";
+import { createDayPartitionsTask, removeExpiredWebhookDataTask } from "./periodic-tasks.ts";
+import { insertMessages } from "./queries/insert-messages.ts";
 
 const dayMs = 24 * 3_600_000;
 const retentionDays = 30;

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repeatErasuresTask } from "../periodic/repeat-erasures.ts";
-import { buildTestOrderEventData } from "../testing/event-publisher.ts";
+import { repeatErasuresTask } from "./erase-orders.ts";
+import { buildTestOrderEventData } from "./testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhooksService,
   type TestWebhookWithSecret,
-} from "../testing/start-test-webhooks.ts";
-import { startTestWebhookReceiver } from "../testing/webhook-receiver.ts";
+} from "./testing/start-test-webhooks.ts";
+import { startTestWebhookReceiver } from "./testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 beforeAll(async () => {
