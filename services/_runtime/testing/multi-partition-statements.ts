@@ -37,7 +37,8 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   },
   {
     service: "webhooks",
-    pattern: /^select queue_id, position from unnest\(.* lateral \( select position from changes /,
+    pattern:
+      /^select queue_id, position = location_position as is_current from .* lateral \( select position from changes /,
     reason: "One batch gives positions in the feed of all locations to changes of several locations.",
   },
   {

@@ -11,7 +11,6 @@ beforeEach(() => {
     db: {} as Database,
     notifier: { publish: () => {}, subscribe: () => {} },
     log: createLogger({ name: "test", level: "silent" }),
-    pollMs: 60_000,
   });
 });
 afterEach(() => waiters.close());

@@ -1,37 +1,22 @@
+import { EventEmitter, once } from "node:events";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { Database } from "@pragma/runtime/database/postgres";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { findLastChangePositions } from "../queries/changes.ts";
-import { sequenceChanges } from "./sequence-changes.ts";
+import { sequenceChanges } from "../queries/all-changes.ts";
 
 /** The requests of this process that wait for changes. They use no database connection while they wait. */
 export type ChangeWaiters = ReturnType<typeof createChangeWaiters>;
 
-/** Wakes the waiting requests of all instances. */
-export type ChangeFeedNotifier = Pick<ChangeWaiters, "notify">;
-
 /** Stands for the feed of all locations, instead of the id of a location. */
 export const allLocations = "all";
-
-/** A request that waits for changes of a location, or of all locations. */
-export interface ChangeWaiter {
-  /**
-   * Resolves with true when the feed has a position at or after `position`, and with false when the time is over, the
-   * client has disconnected, or the process stops.
-   */
-  waitForPosition(position: number): Promise<boolean>;
-  close(): void;
-}
 
 interface ChangeWaitersOptions {
   db: Database;
   notifier: InstanceNotifier;
   log: Logger;
-  /** The interval between polls for new positions, in milliseconds. Polls replace notifications that were lost. */
-  pollMs: number;
 }
 
 interface WaitRequest {
@@ -48,28 +33,32 @@ interface WaitRequest {
 /** The waiters of one location, or of all locations, and the last position of which this process knows. */
 interface WaitingLocation {
   position: number;
-  waiters: Set<() => void>;
+  waiterCount: number;
+  /** Emits `moved` when there is a new position. */
+  moves: EventEmitter;
 }
 
+/** The interval between polls for new positions, in milliseconds. Polls replace notifications that were lost. */
+const pollMs = 2_000;
 /** Milliseconds for which changes are collected before they are added to the feed of all locations. */
 const sequencingDelayMs = 20;
 const maxSequencedBatches = 10;
 
-export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaitersOptions) {
+export function createChangeWaiters({ db, notifier, log }: ChangeWaitersOptions) {
   const locations = new Map<string, WaitingLocation>();
   const waitsOfKeys = new Admission(locationLimits.changeWaitsOfKey);
   const waits = new Admission(locationLimits.changeWaits);
   let pollTimer: NodeJS.Timeout | undefined;
   let isClosed = false;
+  let isSequencing = false;
+  let hasChangesToSequence = false;
 
   function receivePosition(locationId: string, position: number): void {
     const location = locations.get(locationId);
     if (!location || position <= location.position) return;
     location.position = position;
-    for (const check of [...location.waiters]) check();
+    location.moves.emit("moved");
   }
-  let isSequencing = false;
-  let hasChangesToSequence = false;
 
   /** Adds changes to the feed of all locations if a request of this process waits for it, and wakes the request. */
   async function sequenceForWaiters(): Promise<void> {
@@ -105,8 +94,9 @@ export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaiters
     try {
       const locationIds = [...locations.keys()].filter((id) => id !== allLocations);
       if (locationIds.length === 0) return;
-      for (const { locationId, position } of await findLastChangePositions(db.sql, locationIds))
-        receivePosition(locationId, position);
+      const moved = await db.sql<{ locationId: string; position: number }[]>`
+        select location_id, position from change_positions where location_id = any(${locationIds}::uuid[])`;
+      for (const { locationId, position } of moved) receivePosition(locationId, position);
     } catch (error) {
       log.debug({ err: error }, "failed to read positions of change feeds; retrying");
     }
@@ -125,40 +115,37 @@ export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaiters
      * @throws `ApiError` too_many_waiting_requests when the key or its location has too many, and overloaded when the
      * process has too many.
      */
-    open({ waitKey, keyId, senderId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
+    open({ waitKey, keyId, senderId, timeoutMs, signal }: WaitRequest) {
       const error = waitsOfKeys.findError(keyId) ?? waits.findError(senderId);
       if (error) throw error;
       const releases = [waitsOfKeys.holdBeyondLimit(keyId), waits.holdBeyondLimit(senderId)];
-      const location = locations.get(waitKey) ?? { position: 0, waiters: new Set() };
+      const moves = new EventEmitter().setMaxListeners(0);
+      const location = locations.get(waitKey) ?? { position: 0, waiterCount: 0, moves };
       locations.set(waitKey, location);
+      location.waiterCount += 1;
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
       // Changes that were committed since the request last sequenced the feed are not in it, because no request was waiting.
       if (waitKey === allLocations) void sequenceForWaiters();
-      const deadline = performance.now() + timeoutMs;
-      let wake: (() => void) | undefined;
-      const check = () => wake?.();
-      location.waiters.add(check);
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      const timer = setTimeout(end, timeoutMs);
+      signal.addEventListener("abort", end);
       return {
-        waitForPosition: (position) =>
-          new Promise((resolve) => {
-            const finish = () => {
-              clearTimeout(timer);
-              signal.removeEventListener("abort", finish);
-              wake = undefined;
-              resolve(location.position >= position && !signal.aborted);
-            };
-            const timer = setTimeout(finish, Math.max(0, deadline - performance.now()));
-            signal.addEventListener("abort", finish);
-            wake = () => {
-              if (location.position >= position || isClosed) finish();
-            };
-            if (signal.aborted) finish();
-            else wake();
-          }),
-        close() {
-          if (!location.waiters.delete(check)) return;
+        /**
+         * Resolves with true when the feed has a position at or after `position`, and with false when the time is over, the
+         * client has disconnected, or the process stops.
+         */
+        async waitForPosition(position: number): Promise<boolean> {
+          while (location.position < position && !isClosed && !signal.aborted && !ending.signal.aborted)
+            await once(location.moves, "moved", { signal: ending.signal }).catch(() => {});
+          return location.position >= position && !signal.aborted;
+        },
+        close(): void {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", end);
           for (const release of releases) release();
-          if (location.waiters.size === 0) locations.delete(waitKey);
+          location.waiterCount -= 1;
+          if (location.waiterCount === 0) locations.delete(waitKey);
           if (locations.size > 0) return;
           clearInterval(pollTimer);
           pollTimer = undefined;
@@ -171,7 +158,7 @@ export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaiters
     /** Ends all waits. Later requests do not wait. */
     close(): void {
       isClosed = true;
-      for (const { waiters } of locations.values()) for (const check of [...waiters]) check();
+      for (const { moves } of locations.values()) moves.emit("moved");
     },
   };
 }

@@ -6,10 +6,10 @@ import {
   lockChangeFeed,
   upsertLastChangeRow,
 } from "../queries/changes.ts";
-import type { ChangeFeedNotifier } from "./change-waiters.ts";
+import type { ChangeWaiters } from "./change-waiters.ts";
 
 /** A new state of a report. */
-export interface ReportChange {
+interface ReportChange {
   locationId: string;
   reportId: string;
   /** The revision of the till. */
@@ -24,21 +24,22 @@ export interface ReportChange {
 
 interface ChangeFeedServices {
   db: Database;
-  changeWaiters: ChangeFeedNotifier;
+  changeWaiters: Pick<ChangeWaiters, "notify">;
 }
 
 /**
  * Moves a report and its orders to the end of the location's change feed. Does nothing if the feed already has this or a
  * later revision, so that an event that arrives again or late has no effect.
  */
-export async function recordReportChange(services: ChangeFeedServices, change: ReportChange): Promise<boolean> {
+export async function recordReportChange(
+  { db, changeWaiters }: ChangeFeedServices,
+  change: ReportChange,
+): Promise<boolean> {
   const { locationId, reportId, revision, kind, changedAt, orderIds } = change;
-  return services.db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const feed = await lockChangeFeed(tx, locationId);
-    const key = { locationId, type: "report", id: reportId } as const;
-    const previous = await findChangeRow(tx, key);
+    const previous = await findChangeRow(tx, { locationId, type: "report", id: reportId });
     if (previous && !isLaterChange(change, previous)) return false;
-    const isPresent = kind === "stored" || kind === "erased";
     const wasPresent = previous && previous.action !== "removed" && previous.action !== "expired";
     const present = new Set(orderIds);
     const missingOrderIds = previous
@@ -46,20 +47,15 @@ export async function recordReportChange(services: ChangeFeedServices, change: R
           (id) => !present.has(id),
         )
       : [];
-    const idsInOtherReports =
-      missingOrderIds.length > 0
-        ? await findOrderIdsInOtherReports(tx, { locationId, reportId, orderIds: missingOrderIds })
-        : new Set<string>();
-    const row: ChangeRow = {
-      ...{ type: "report", id: reportId, revision, orderIds },
-      position: feed.position + 1,
-      action: !isPresent || kind === "erased" ? kind : wasPresent ? "replaced" : "created",
-      changedAt: new Date(changedAt),
+    const idsInOtherReports = await findOrderIdsInOtherReports(tx, { locationId, reportId, orderIds: missingOrderIds });
+    const position = feed.position + 1;
+    await upsertLastChangeRow(tx, feed, {
+      ...{ type: "report", id: reportId, revision, orderIds, position, changedAt: new Date(changedAt) },
+      action: kind !== "stored" ? kind : wasPresent ? "replaced" : "created",
       reassignedOrderIds: missingOrderIds.filter((id) => idsInOtherReports.has(id)),
       removedOrderIds: missingOrderIds.filter((id) => !idsInOtherReports.has(id)),
-    } as ChangeRow;
-    await upsertLastChangeRow(tx, feed, row);
-    notifyAfterCommit(tx, services, { locationId, position: row.position });
+    });
+    runAfterCommit(tx, () => changeWaiters.notify(locationId, position));
     return true;
   });
 }
@@ -73,17 +69,11 @@ function isLaterChange({ revision, kind, changedAt }: ReportChange, previous: Ch
   return revision > previous.revision || (kind === "expired" && revision === previous.revision);
 }
 
-interface SettingsChange {
-  locationId: string;
-  type: "catalog" | "location";
-  changedAt: string;
-}
-
 /** Moves the catalog or the data of a location to the end of its change feed. */
 export async function recordSettingsChange(
   tx: SqlTransaction,
-  services: Pick<ChangeFeedServices, "changeWaiters">,
-  { locationId, type, changedAt }: SettingsChange,
+  { changeWaiters }: Pick<ChangeFeedServices, "changeWaiters">,
+  { locationId, type, changedAt }: { locationId: string; type: "catalog" | "location"; changedAt: string },
 ): Promise<void> {
   const feed = await lockChangeFeed(tx, locationId);
   const previous = await findChangeRow(tx, { locationId, type, id: locationId });
@@ -93,13 +83,5 @@ export async function recordSettingsChange(
     ...{ action: previous ? "replaced" : "created", revision: (previous?.revision ?? 0) + 1 },
     ...{ orderIds: [], reassignedOrderIds: [], removedOrderIds: [] },
   });
-  notifyAfterCommit(tx, services, { locationId, position });
-}
-
-function notifyAfterCommit(
-  tx: SqlTransaction,
-  { changeWaiters }: Pick<ChangeFeedServices, "changeWaiters">,
-  { locationId, position }: { locationId: string; position: number },
-): void {
   runAfterCommit(tx, () => changeWaiters.notify(locationId, position));
 }

@@ -4,13 +4,7 @@ import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/dat
 export type ChangeRowType = "report" | "catalog" | "location";
 
 /** `expired` is a removal because of the report's age. */
-export type StoredChangeAction = "created" | "replaced" | "erased" | "removed" | "expired";
-
-interface ChangeRowKey {
-  locationId: string;
-  type: ChangeRowType;
-  id: string;
-}
+type StoredChangeAction = "created" | "replaced" | "erased" | "removed" | "expired";
 
 /** A row of the change feed: the last change of a report, with its orders, or of a catalog or location. */
 export interface ChangeRow {
@@ -61,10 +55,10 @@ export async function lockChangeFeed(tx: SqlTransaction, locationId: string): Pr
 
 export async function findChangeRow(
   tx: SqlTransaction,
-  { locationId, type, id }: ChangeRowKey,
+  { locationId, type, id }: Pick<ChangeRow, "type" | "id"> & { locationId: string },
 ): Promise<ChangeRow | undefined> {
   const [row] = await tx<ChangeRow[]>`
-    select type, id, position, action, revision, changed_at, order_ids, reassigned_order_ids, removed_order_ids
+    select type, id, position, ${selectChangeColumns(tx, { hasOrders: true })}
     from changes where location_id = ${locationId} and type = ${type} and id = ${id}`;
   return row;
 }
@@ -97,6 +91,7 @@ export async function findOrderIdsInOtherReports(
   tx: SqlTransaction,
   { locationId, reportId, orderIds }: { locationId: string; reportId: string; orderIds: string[] },
 ): Promise<Set<string>> {
+  if (orderIds.length === 0) return new Set();
   const rows = await tx<{ id: string }[]>`
     select distinct order_id as id from changes, unnest(order_ids) as order_id
     where location_id = ${locationId} and type = 'report' and changes.id <> ${reportId}
@@ -111,14 +106,6 @@ export async function findLastChangePosition(sql: SqlClient, locationId: string)
   return row?.position;
 }
 
-/** Returns the last positions of the feeds of these locations. */
-export async function findLastChangePositions(
-  sql: SqlClient,
-  locationIds: string[],
-): Promise<{ locationId: string; position: number }[]> {
-  return sql`select location_id, position from change_positions where location_id = any(${locationIds}::uuid[])`;
-}
-
 /** A row of the change feed with the entries that a page needs: the ids of those orders only. */
 export interface ChangeRowEntries extends ChangeRow {
   locationId: string;
@@ -126,15 +113,29 @@ export interface ChangeRowEntries extends ChangeRow {
   entryCount: number;
 }
 
-/** The part of the feed that a page contains: `size` entries, after the first `offset` ones of the row at `position`. */
-export interface ChangeEntryRange {
+/** The rows and entries that a page can contain: `size` entries, after the first `offset` ones of the row at `position`. */
+export interface ChangeRowRange {
   position: number;
   offset: number;
   size: number;
+  types: ChangeRowType[];
+  /** Whether the page contains orders. Otherwise, the rows are returned without order ids. */
+  hasOrders: boolean;
+  /** The number of rows to look for. The last of them is not returned, and only shows whether there are more. */
+  limit: number;
+}
+
+export interface FoundChangeRows {
+  /** The positions of the rows that were found, at most `limit`. */
+  positions: number[];
+  rows: ChangeRowEntries[];
 }
 
 /** Returns the columns of a row other than its key and position. Without orders, they contain no order ids. */
-export const selectChangeColumns = (sql: SqlClient, { hasOrders }: { hasOrders: boolean }) =>
+export const selectChangeColumns = (
+  sql: SqlClient | SqlTransaction,
+  { hasOrders }: Pick<ChangeRowRange, "hasOrders">,
+) =>
   hasOrders
     ? sql`action, revision, changed_at, order_ids, reassigned_order_ids, removed_order_ids`
     : sql`
@@ -146,47 +147,48 @@ const arrayHeaderBytes = 24;
 const uuidBytes = 16;
 
 /**
- * Returns a query for the rows that begin a page of `size` entries, with the order ids of those entries and at least one
- * more. A till can have thousands of orders. The number of ids in the rows before a row comes from the size of their
- * arrays, because PostgreSQL would read a whole array to count its ids. It can be too low, which adds rows to the result.
+ * Returns the rows that begin a page of `size` entries, with the order ids of those entries and at least one more. A till
+ * can have thousands of orders. The number of ids in the rows before a row comes from the size of their arrays, because
+ * PostgreSQL would read a whole array to count its ids. It can be too low, which adds rows to the result.
  */
-export const selectEntriesOfRows = (
+export async function findEntriesOfRows(
   sql: SqlClient,
   rows: SqlFragment,
-  { position, offset, size }: ChangeEntryRange,
-): SqlFragment => sql`
-  select location_id, type, id, position, action, revision, changed_at,
-    1 + cardinality(order_ids) + cardinality(reassigned_order_ids) + cardinality(removed_order_ids) as entry_count,
-    order_ids[skipped : skipped + ${size + 1}] as order_ids,
-    reassigned_order_ids[skipped - cardinality(order_ids) : skipped + ${size + 1} - cardinality(order_ids)]
-      as reassigned_order_ids,
-    removed_order_ids[
-      skipped - cardinality(order_ids) - cardinality(reassigned_order_ids) :
-      skipped + ${size + 1} - cardinality(order_ids) - cardinality(reassigned_order_ids)
-    ] as removed_order_ids
-  from (
-    select *, case when position = ${position} then ${offset}::int else 0 end as skipped,
-      coalesce(sum((pg_column_size(order_ids) - ${arrayHeaderBytes}) / ${uuidBytes}) over (
-        order by position rows between unbounded preceding and 1 preceding), 0) as earlier_ids
-    from (${rows}) as row
-  ) as measured
-  where earlier_ids <= ${size + offset}::int
-  order by position`;
-
-/** Returns up to `limit` rows of these types from a position on, with the entries of a page. */
-export async function findChangeRowsFrom(
-  sql: SqlClient,
-  {
-    locationId,
-    types,
-    hasOrders,
-    limit,
-    ...range
-  }: ChangeEntryRange & { locationId: string; types: ChangeRowType[]; hasOrders: boolean; limit: number },
+  { position, offset, size }: Pick<ChangeRowRange, "position" | "offset" | "size">,
 ): Promise<ChangeRowEntries[]> {
-  const rows = sql`
-    select location_id, type, id, position, ${selectChangeColumns(sql, { hasOrders })} from changes
-    where location_id = ${locationId} and position >= ${range.position} and type = any(${types}::text[])
-    order by position limit ${limit}`;
-  return sql<ChangeRowEntries[]>`${selectEntriesOfRows(sql, rows, range)}`;
+  return sql`
+    select location_id, type, id, position, action, revision, changed_at,
+      1 + cardinality(order_ids) + cardinality(reassigned_order_ids) + cardinality(removed_order_ids) as entry_count,
+      order_ids[skipped : skipped + ${size + 1}] as order_ids,
+      reassigned_order_ids[skipped - cardinality(order_ids) : skipped + ${size + 1} - cardinality(order_ids)]
+        as reassigned_order_ids,
+      removed_order_ids[
+        skipped - cardinality(order_ids) - cardinality(reassigned_order_ids) :
+        skipped + ${size + 1} - cardinality(order_ids) - cardinality(reassigned_order_ids)
+      ] as removed_order_ids
+    from (
+      select *, case when position = ${position} then ${offset}::int else 0 end as skipped,
+        coalesce(sum((pg_column_size(order_ids) - ${arrayHeaderBytes}) / ${uuidBytes}) over (
+          order by position rows between unbounded preceding and 1 preceding), 0) as earlier_ids
+      from (${rows}) as row
+    ) as measured
+    where earlier_ids <= ${size + offset}::int
+    order by position`;
+}
+
+/** Returns the rows that begin a page of the feed of a location, and their positions. */
+export async function findRowsOfLocation(
+  sql: SqlClient,
+  locationId: string,
+  { types, limit, ...range }: ChangeRowRange,
+): Promise<FoundChangeRows> {
+  const rows = await findEntriesOfRows(
+    sql,
+    sql`
+      select location_id, type, id, position, ${selectChangeColumns(sql, range)} from changes
+      where location_id = ${locationId} and position >= ${range.position} and type = any(${types}::text[])
+      order by position limit ${limit}`,
+    range,
+  );
+  return { positions: rows.map(({ position }) => position), rows: rows.slice(0, limit - 1) };
 }

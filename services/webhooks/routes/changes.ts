@@ -26,10 +26,15 @@ import {
   decodeChangeCursor,
   encodeChangeCursor,
 } from "../changes/change-cursor.ts";
-import { allLocations } from "../changes/change-waiters.ts";
-import { type ChangeEntriesPage, readChangeEntries, readChangeEntriesOfAllLocations } from "../changes/read-changes.ts";
-import { sequenceChanges } from "../changes/sequence-changes.ts";
+import {
+  type ChangeEntriesPage,
+  type ChangeFeed,
+  createFeedOfAllLocations,
+  createFeedOfLocation,
+  readChangeEntries,
+} from "../changes/change-feeds.ts";
 import { defineChangesRoute, type WebhooksServiceContext } from "../context.ts";
+import { sequenceChanges } from "../queries/all-changes.ts";
 import { findLastChangePosition, lockChangeFeed } from "../queries/changes.ts";
 
 export const listChangesRoute = defineChangesRoute({
@@ -54,10 +59,10 @@ export const listChangesRoute = defineChangesRoute({
   async handle({ query, principal, services, context, signal, origin, runOutsideAdmission }) {
     const types = resolveChangeTypes(principal, query.types);
     const feed = query.allLocations
-      ? await openFeedOfAllLocations(services, { principal, locationId: query.locationId })
-      : await openFeedOfLocation(services, { principal, locationId: query.locationId, context });
+      ? await openFeedOfAllLocations(services, principal, query.locationId)
+      : await openFeedOfLocation(services, principal, query.locationId, context);
     const after = resolveCursor(feed, query.after);
-    const read = (from: ChangeCursor) => feed.read({ after: from, types, size: query.size });
+    const read = (from: ChangeCursor) => readChangeEntries(feed, { after: from, types, size: query.size });
     const respond = ({ entries, next, hasMore }: ChangeEntriesPage) => {
       const data = entries.map(({ changedAt, next: cursor, ...entry }): Change => {
         const href = `${origin}${buildChangePath(entry, principal)}`;
@@ -85,25 +90,12 @@ export const listChangesRoute = defineChangesRoute({
   },
 });
 
-/** The feed of a location, or of all locations. */
-interface ChangeFeed {
-  /** The id in the checksum of cursors. */
-  id: string;
-  lastPosition: number;
-  /** What requests wait for: the id of the location, or `allLocations`. */
-  waitKey: string;
-  read(options: { after: ChangeCursor; types: ChangeType[]; size: number }): Promise<ChangeEntriesPage>;
-}
-
-interface FeedRequest {
-  principal: Principal;
-  locationId: string | undefined;
-}
-
 /** @throws `ApiError` location_forbidden; location_not_found; invalid_request; service_unavailable. */
 async function openFeedOfLocation(
-  { db, locations }: Pick<WebhooksServiceContext, "db" | "locations">,
-  { principal, locationId: requestedId, context }: FeedRequest & { context: ObservabilityContext },
+  { db, locations }: WebhooksServiceContext,
+  principal: Principal,
+  requestedId: string | undefined,
+  context: ObservabilityContext,
 ): Promise<ChangeFeed> {
   const locationId = resolveAuthorizedLocationId(principal, requestedId);
   let lastPosition = await findLastChangePosition(db.sql, locationId);
@@ -112,15 +104,7 @@ async function openFeedOfLocation(
     await resolveRequestedLocation(principal, locationId, locations, context);
     ({ position: lastPosition } = await db.transaction((tx) => lockChangeFeed(tx, locationId)));
   }
-  return {
-    ...{ id: locationId, lastPosition, waitKey: locationId },
-    async read(options) {
-      const page = await readChangeEntries(db.sql, { locationId, ...options });
-      // The location was removed in the meantime.
-      if (!page) throw new ApiError("location_not_found");
-      return page;
-    },
-  };
+  return createFeedOfLocation(db.sql, locationId, lastPosition);
 }
 
 /** Bounds the time of a request after many changes that nobody has read. The next request continues. */
@@ -128,8 +112,9 @@ const maxSequencedBatches = 5;
 
 /** @throws `ApiError` location_forbidden without the scope `locations:any`; invalid_request with `locationId`. */
 async function openFeedOfAllLocations(
-  { db }: Pick<WebhooksServiceContext, "db">,
-  { principal, locationId }: FeedRequest,
+  { db }: WebhooksServiceContext,
+  principal: Principal,
+  locationId: string | undefined,
 ): Promise<ChangeFeed> {
   if (!hasScope(principal.scopes, "locations:any"))
     throw new ApiError("location_forbidden", {
@@ -139,11 +124,7 @@ async function openFeedOfAllLocations(
     const message = "Cannot be combined with allLocations";
     throw createInvalidRequestError([{ in: "query", path: "locationId", code: "conflict", message }]);
   }
-  const { feedId, position } = await sequenceChanges(db, { maxBatches: maxSequencedBatches });
-  return {
-    ...{ id: feedId, lastPosition: position, waitKey: allLocations },
-    read: (options) => readChangeEntriesOfAllLocations(db.sql, options),
-  };
+  return createFeedOfAllLocations(db.sql, await sequenceChanges(db, { maxBatches: maxSequencedBatches }));
 }
 
 /** @throws `ApiError` scope_missing that names the scopes that the key needs for the requested types. */
