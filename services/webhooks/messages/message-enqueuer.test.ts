@@ -105,7 +105,7 @@ describe("concurrent events", () => {
       max: ids.length + 1,
     }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
-    const claims = await claimDueWebhookDeliveries(service.db, claimRequests, {
+    const claims = await claimDueWebhookDeliveries(service.db.sql, claimRequests, {
       now: new Date(firstDueMs + 1_000),
       expiresAt: leaseExpiresAt,
     });

@@ -2,7 +2,7 @@ import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@prag
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
 import type { WebhookDeliveryClaim } from "./claims.ts";
-import { getMessageDay } from "./message-days.ts";
+import { getMessageDay } from "./deliveries.ts";
 
 /** An attempt that has ended, and its result. */
 export interface CompletedWebhookAttempt {
@@ -17,16 +17,15 @@ export interface CompletedWebhookAttempt {
 
 /**
  * In one statement, inserts attempts, updates their deliveries and the hourly statistics, and clears the failures of
- * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected afterwards, and its
- * success also makes the delivery succeed, unless a new generation has started. If an attempt failed and a recovery of
- * its delivery was requested in the meantime, a new generation of the delivery starts.
+ * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected, and its success also
+ * makes the delivery succeed, unless a new generation has started. If an attempt failed and a recovery of its delivery was
+ * requested in the meantime, a new generation of the delivery starts.
  */
 export async function recordDeliveryAttemptResults(
   sql: SqlClient | SqlTransaction,
   { attempts, healthyWebhookIds }: { attempts: CompletedWebhookAttempt[]; healthyWebhookIds: string[] },
 ): Promise<void> {
-  const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }, position) => ({
-    position,
+  const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }) => ({
     locationId: claim.locationId,
     deliveryId: claim.deliveryId,
     createdOn: getMessageDay(claim.createdAt),
@@ -43,12 +42,12 @@ export async function recordDeliveryAttemptResults(
     nextAttemptAt: evaluation.nextAttemptAt,
   }));
   const isRetryRequested = sql`(d.retry_requested and attempted.state <> 'succeeded')`;
-  const loggedBefore = await sql<{ position: number }[]>`
+  await sql`
     with attempted as (
       select * from jsonb_to_recordset(${toRecordsetParameter(sql, rows)}) as attempted (
-        position int, location_id uuid, delivery_id uuid, created_on date, webhook_id uuid, generation int, attempt int,
-        state text, status int, error text, response text, started_at timestamptz, ended_at timestamptz,
-        milliseconds int, next_attempt_at timestamptz
+        location_id uuid, delivery_id uuid, created_on date, webhook_id uuid, generation int, attempt int, state text,
+        status int, error text, response text, started_at timestamptz, ended_at timestamptz, milliseconds int,
+        next_attempt_at timestamptz
         -- The limit tells the query planner that there are only a few rows.
       ) limit ${rows.length}::int
     ), updated as (
@@ -75,8 +74,10 @@ export async function recordDeliveryAttemptResults(
         location_id, delivery_id, created_on, generation, attempt, started_at, milliseconds, status, error, response,
         next_attempt_at
       from attempted
-      on conflict (location_id, delivery_id, created_on, generation, number) do nothing
-      returning delivery_id, generation, number
+      -- The attempt was logged as interrupted.
+      on conflict (location_id, delivery_id, created_on, generation, number) do update set
+        started_at = excluded.started_at, milliseconds = excluded.milliseconds, status = excluded.status,
+        error = excluded.error, response = excluded.response
     ), counted as (
       insert into webhook_hourly_stats as stats (
         location_id, webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at
@@ -94,38 +95,7 @@ export async function recordDeliveryAttemptResults(
         milliseconds = stats.milliseconds + excluded.milliseconds,
         last_succeeded_at = greatest(stats.last_succeeded_at, excluded.last_succeeded_at),
         last_failed_at = greatest(stats.last_failed_at, excluded.last_failed_at)
-    ), healthy as (
-      update webhooks set failing_since = null, last_error = null, warned_at = null
-      where id = any(${healthyWebhookIds}::uuid[]) and failing_since is not null
     )
-    select position from attempted where (delivery_id, generation, attempt) not in (select * from logged)`;
-  for (const { position } of loggedBefore) {
-    const row = rows[position];
-    if (row) await correctLoggedAttempt(sql, row);
-  }
-}
-
-interface LoggedAttempt {
-  locationId: string;
-  deliveryId: string;
-  createdOn: string;
-  generation: number;
-  attempt: number;
-  startedAt: Date;
-  milliseconds: number;
-  status: number | null;
-  error: string | null;
-  response: string | null;
-}
-
-/** Replaces the result of an attempt that was logged as interrupted. */
-async function correctLoggedAttempt(
-  sql: SqlClient | SqlTransaction,
-  { locationId, deliveryId, createdOn, generation, attempt, ...result }: LoggedAttempt,
-): Promise<void> {
-  const { startedAt, milliseconds, status, error, response } = result;
-  await sql`
-    update attempts set ${sql({ startedAt, milliseconds, status, error, response })}
-    where location_id = ${locationId} and created_on = ${createdOn}::date
-      and delivery_id = ${deliveryId} and generation = ${generation} and number = ${attempt}`;
+    update webhooks set failing_since = null, last_error = null, warned_at = null
+    where id = any(${healthyWebhookIds}::uuid[]) and failing_since is not null`;
 }

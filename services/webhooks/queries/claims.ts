@@ -1,11 +1,6 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import {
-  type Database,
-  type SqlClient,
-  type SqlFragment,
-  toRecordsetParameter,
-} from "@pragma/runtime/database/postgres";
-import { getMessageDay } from "./message-days.ts";
+import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { getMessageDay } from "./deliveries.ts";
 
 /** A delivery whose next attempt this process has claimed. */
 export interface WebhookDeliveryClaim {
@@ -36,29 +31,16 @@ interface ClaimLease {
   expiresAt: Date;
 }
 
-type ClaimedRow = Omit<WebhookDeliveryClaim, "body" | "leaseExpiresAt"> & {
-  isMessageRead: boolean;
-  body: string | null;
-};
-type ClaimedMessage = Pick<WebhookDeliveryClaim, "body" | "traceparent">;
-
 /**
  * Claims the deliveries that the query `due` returns (`location_id`, `id`, `due_at`), if their webhooks have one of these
- * states. Messages of earlier days than `now` are read in a second statement, so that the first one, which suffices for
- * new messages, reads one partition. If the second statement fails, the deliveries become due again when the lease
- * expires.
+ * states. Then reads their messages. If that fails, the deliveries become due again when the lease expires.
  */
 async function claimDeliveries(
-  db: Database,
-  { due, states, lease: { now, expiresAt } }: { due: SqlFragment; states: string[]; lease: ClaimLease },
+  sql: SqlClient,
+  { due, states, expiresAt }: { due: SqlFragment; states: string[]; expiresAt: Date },
 ): Promise<WebhookDeliveryClaim[]> {
-  const { sql } = db;
-  const claimed = await sql<ClaimedRow[]>`
-    -- First, so that the tables are locked in the same sequence as by an insertion.
-    with message as (
-      select location_id, id, body, traceparent from webhook_messages
-      where created_on = ${getMessageDay(now)}::date
-    ), due as (${due}), claimed as (
+  const claims = await sql<Omit<WebhookDeliveryClaim, "body" | "traceparent" | "leaseExpiresAt">[]>`
+    with due as (${due}), claimed as (
       update webhook_deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
       where d.id = due.id and d.location_id = due.location_id
@@ -68,30 +50,21 @@ async function claimDeliveries(
         d.webhook_id, w.revision, due.due_at as due_since
     )
     select
-      c.location_id, delivery_id, generation, attempt, failures, event, message_id, c.created_at, webhook_id, revision,
-      traceparent, m.id is not null as is_message_read,
-      -- Only one row per message contains the body, because it costs more to transfer than all other columns.
-      case when row_number() over (partition by message_id) = 1 then body end as body
-    from claimed c
-    left join message m on m.id = message_id and m.location_id = c.location_id
-    order by due_since`;
-  const bodies = new Map<string, Uint8Array>();
-  for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
-  const earlier = await findMessagesOfDays(
-    sql,
-    claimed.filter(({ isMessageRead }) => !isMessageRead),
-  );
-  return claimed.flatMap(({ isMessageRead, ...claim }) => {
-    const { messageId, traceparent } = claim;
-    const body = bodies.get(messageId);
-    const message = body ? { body, traceparent } : earlier.get(messageId);
+      location_id, delivery_id, generation, attempt, failures, event, message_id, created_at, webhook_id, revision
+    from claimed order by due_since`;
+  const messages = await findMessages(sql, claims);
+  return claims.flatMap((claim) => {
+    const message = messages.get(claim.messageId);
     // The retention removes a message only together with its deliveries.
     return message ? [{ ...claim, ...message, leaseExpiresAt: expiresAt }] : [];
   });
 }
 
 /** Returns the messages of claims by id. Reads only the partitions of the days on which these messages were created. */
-async function findMessagesOfDays(sql: SqlClient, claims: ClaimedRow[]): Promise<Map<string, ClaimedMessage>> {
+async function findMessages(
+  sql: SqlClient,
+  claims: Pick<WebhookDeliveryClaim, "locationId" | "messageId" | "createdAt">[],
+): Promise<Map<string, Pick<WebhookDeliveryClaim, "body" | "traceparent">>> {
   if (claims.length === 0) return new Map();
   const keys = [...new Map(claims.map((claim) => [claim.messageId, claim])).values()];
   const days = keys.map(({ createdAt }) => getMessageDay(createdAt));
@@ -119,11 +92,10 @@ export interface WebhookDeliveryClaimRequest {
  * webhook, claims the deliveries that have been due longest.
  */
 export async function claimDueWebhookDeliveries(
-  db: Database,
+  sql: SqlClient,
   claimRequests: WebhookDeliveryClaimRequest[],
-  lease: ClaimLease,
+  { now, expiresAt }: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
-  const { sql } = db;
   const due = sql`
     select request.location_id, due.*
     from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)})
@@ -131,11 +103,11 @@ export async function claimDueWebhookDeliveries(
     cross join lateral (
       select id, due_at from webhook_deliveries
       where location_id = request.location_id and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
-        and due_at <= ${lease.now}
+        and due_at <= ${now}
       order by due_at limit request.max
       for no key update skip locked
     ) due`;
-  return claimDeliveries(db, { due, states: ["active"], lease });
+  return claimDeliveries(sql, { due, states: ["active"], expiresAt });
 }
 
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
@@ -143,21 +115,20 @@ const maxTestsPerLocation = 5;
 
 /** Claims due test messages, even of paused or disabled webhooks. Test messages do not queue behind others. */
 export async function claimWebhookTestDeliveries(
-  db: Database,
+  sql: SqlClient,
   limit: number,
-  lease: ClaimLease,
+  { now, expiresAt }: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
-  const { sql } = db;
   // This statement is repeated all the time, and takes a fiftieth of the time of the claim.
   const [first] = await sql`
-    select from webhook_deliveries where state = 'pending' and event = 'test' and due_at <= ${lease.now} limit 1`;
+    select from webhook_deliveries where state = 'pending' and event = 'test' and due_at <= ${now} limit 1`;
   if (!first) return [];
   const ofWebhook = sql`w.id = d.webhook_id and d.location_id = w.location_id`;
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
       from webhook_deliveries d join webhooks w on ${ofWebhook}
-      where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
+      where d.state = 'pending' and d.event = 'test' and d.due_at <= ${now}
     ), sending as (
       select w.location_id, count(*) from webhook_deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'sending' and d.event = 'test' group by w.location_id
@@ -171,7 +142,7 @@ export async function claimWebhookTestDeliveries(
     where d.state = 'pending'
     order by d.due_at limit ${limit}
     for no key update of d skip locked`;
-  return claimDeliveries(db, { due, states: ["active", "paused", "disabled"], lease });
+  return claimDeliveries(sql, { due, states: ["active", "paused", "disabled"], expiresAt });
 }
 
 /**
@@ -188,17 +159,12 @@ export type ReleasedWebhookDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date 
 
 /** Releases claims whose deliveries were not attempted. */
 export async function releaseWebhookDeliveryClaims(
-  db: Database,
+  sql: SqlClient,
   released: ReleasedWebhookDeliveryClaim[],
 ): Promise<undefined> {
-  const { sql } = db;
-  const rows = released.map(({ locationId, deliveryId, generation, attempt, dueAt }) => ({
-    locationId,
-    deliveryId,
-    generation,
-    attempt,
-    dueAt,
-  }));
+  const rows = released.map(({ locationId, deliveryId, generation, attempt, dueAt }) => {
+    return { locationId, deliveryId, generation, attempt, dueAt };
+  });
   await sql`
     update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
     from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
@@ -207,6 +173,8 @@ export async function releaseWebhookDeliveryClaims(
       and d.generation = input.generation and d.attempt = input.attempt and d.state = 'sending'`;
 }
 
+const interruptedError = "The attempt was interrupted. The endpoint may have received the message.";
+
 /**
  * Requeues up to `limit` deliveries whose lease has expired, and logs their attempts with an unknown result. Such an
  * attempt does not count as a failure. `leaseMs` is the duration of a lease.
@@ -214,10 +182,9 @@ export async function releaseWebhookDeliveryClaims(
  * @returns how many deliveries were requeued.
  */
 export async function releaseExpiredClaims(
-  db: Database,
+  sql: SqlClient,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
-  const { sql } = db;
   const expired = await sql`
     with expired as (
       select w.location_id, d.id, d.created_at, d.generation, d.attempt, d.due_at
@@ -239,5 +206,3 @@ export async function releaseExpiredClaims(
     returning d.id`;
   return expired.count;
 }
-
-const interruptedError = "The attempt was interrupted. The endpoint may have received the message.";

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { getMessageDay } from "./message-days.ts";
+import { getMessageDay } from "./deliveries.ts";
 
 /** A message to store. The message of an event has the same id as the event. */
 export interface NewWebhookMessage {
@@ -15,7 +15,7 @@ export interface NewWebhookMessage {
 }
 
 /** A delivery to store. */
-export interface NewWebhookDelivery {
+interface NewWebhookDelivery {
   deliveryId: string;
   messageId: string;
   webhookId: string;
