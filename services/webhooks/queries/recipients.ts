@@ -1,10 +1,5 @@
-import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
-import {
-  type Database,
-  lockInTransaction,
-  type SqlClient,
-  type SqlTransaction,
-} from "@pragma/runtime/database/postgres";
+import type { WebhookRecipient, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A recipient with the same fields as in the API, but with times as `Date` objects. */
@@ -24,18 +19,9 @@ const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The secret that a request contained or generated, for its response only. */
-export interface ReturnedSecret {
-  /** The generated secret; null if the request contained a secret. */
-  hmacSecret: string | null;
-  /** The same secret, or the secret in the request, in the format of Standard Webhooks libraries. */
-  signingSecret: string | null;
-}
+export type ReturnedSecret = Pick<WebhookRecipientWithSecret, "hmacSecret" | "signingSecret">;
 
-/** Identifies a recipient. */
-export interface WebhookRecipientKey {
-  locationId: string;
-  id: string;
-}
+export type WebhookRecipientKey = Pick<WebhookRecipient, "locationId" | "id">;
 
 /** Locks a recipient until the transaction ends. Returns its key, or undefined when no such recipient exists. */
 export async function lockWebhookRecipient(
@@ -45,17 +31,6 @@ export async function lockWebhookRecipient(
   const [recipient] = await tx<WebhookRecipientKey[]>`
     select location_id, id from recipients where id = ${target.id} and ${locationCondition(tx, target)} for update`;
   return recipient;
-}
-
-/**
- * Locks a location until the transaction ends, so that concurrent requests cannot exceed its limits.
- */
-export async function lockLocationForWebhookLimits(
-  tx: SqlTransaction,
-  db: Database,
-  locationId: string,
-): Promise<void> {
-  await lockInTransaction(tx, db, `location ${locationId}`);
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
@@ -69,7 +44,9 @@ export async function incrementWebhookRevisions(
 /** Returns a recipient, with the secret that the request contained or generated. Later responses omit the secret. */
 export async function findRecipientWithSecret(
   tx: SqlTransaction,
-  { locationId, id, returnedSecret, now }: WebhookRecipientKey & { returnedSecret: ReturnedSecret; now: Date },
+  { locationId, id }: WebhookRecipientKey,
+  returnedSecret: ReturnedSecret,
+  now: Date,
 ) {
   const [recipient] = await tx<WebhookRecipientRow[]>`
     select ${webhookRecipientColumns(tx, now)} from recipients r where location_id = ${locationId} and id = ${id}`;

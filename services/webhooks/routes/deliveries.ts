@@ -26,12 +26,12 @@ import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-enqueuer.ts";
 import {
+  getMessageDay,
   type WebhookDeliveryRow,
   webhookDeliveryByIdCondition,
   webhookDeliveryColumns,
 } from "../queries/deliveries.ts";
 import { insertMessages } from "../queries/insert-messages.ts";
-import { getMessageDay } from "../queries/message-days.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
   getPathIdWithReadableLocation,
@@ -82,15 +82,9 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
-    return queryNewestRowsPageResponse<WebhookDeliveryRow>(
-      { query, locationId: webhook.locationId, principal, url, origin },
-      sql,
-      {
-        columns: webhookDeliveryColumns(sql),
-        table: sql`webhook_deliveries d`,
-        where,
-      },
-    );
+    const request = { query, locationId: webhook.locationId, principal, url, origin };
+    const rows = { columns: webhookDeliveryColumns(sql), table: sql`webhook_deliveries d`, where };
+    return queryNewestRowsPageResponse<WebhookDeliveryRow>(request, sql, rows);
   },
 });
 
@@ -234,11 +228,8 @@ export const testWebhookRoute = defineWebhooksRoute({
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
-    const delivery = { id, createdAt: now, webhookId, messageId, event };
-    return jsonResponse(
-      202,
-      { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null },
-      { location: `/v1/webhooks/deliveries/${id}` },
-    );
+    const state = { state: "pending", nextAttemptAt: now, settledAt: null };
+    const delivery = { id, createdAt: now, webhookId, messageId, event, ...state };
+    return jsonResponse(202, delivery, { location: `/v1/webhooks/deliveries/${id}` });
   },
 });

@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { paginationQueryShape } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId, locationIdQueryParameter } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import type { WebhooksServiceContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
@@ -12,12 +13,13 @@ export const webhookPathParams = z.object({ id: z.guid().meta({ description: "ID
 
 export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ description: "ID of the delivery" }) });
 
-/** The query parameter that selects the location whose webhooks or recipients are listed. */
-export const locationIdQueryShape = {
-  locationId: z.guid().optional().meta({
-    description: "ID of the location whose data is returned. Defaults to the API key's location.",
-  }),
-};
+/** The query of a list of webhooks or recipients. */
+export const listOfLocationQuery = z.object({
+  locationId: locationIdQueryParameter(
+    "ID of the location whose data is returned. Defaults to the API key's location.",
+  ),
+  ...paginationQueryShape,
+});
 
 /**
  * Returns the id from the path, and the id of the location that the API key may read. The location id is null if the
@@ -40,10 +42,8 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = getPathIdWithReadableLocation(params, principal);
-  const [webhook] = await sql<
-    WebhookRow[]
-  >`select ${webhookColumns(sql)} from webhooks where ${webhookByIdCondition(sql, target)}`;
+  const isTarget = webhookByIdCondition(sql, getPathIdWithReadableLocation(params, principal));
+  const [webhook] = await sql<WebhookRow[]>`select ${webhookColumns(sql)} from webhooks where ${isTarget}`;
   if (!webhook) throw new ApiError("webhook_not_found");
   return webhook;
 }

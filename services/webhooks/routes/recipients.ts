@@ -1,23 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import {
   RotateSecretRequest,
   UpsertWebhookRecipientRequest,
   WebhookRecipient,
   WebhookRecipientWithSecret,
 } from "@pragma/contracts/webhook-recipient";
+import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
-import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import {
   findRecipientWithSecret,
   incrementWebhookRevisions,
-  lockLocationForWebhookLimits,
   lockWebhookRecipient,
   type WebhookRecipientRow,
   webhookRecipientColumns,
@@ -26,7 +25,7 @@ import { noReturnedSecret, setWebhookRecipientSecret } from "../set-recipient-se
 import {
   createPerLocationLimitError,
   getPathIdWithReadableLocation,
-  locationIdQueryShape,
+  listOfLocationQuery,
   webhookRecipientPathParams,
 } from "./params.ts";
 
@@ -59,7 +58,8 @@ async function upsertRecipient(
   const id = input.id?.toLowerCase() ?? randomUUID();
   const encryptedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
   return db.transaction(async (tx) => {
-    await lockLocationForWebhookLimits(tx, db, locationId);
+    // So that concurrent requests cannot exceed the limit.
+    await lockInTransaction(tx, db, `location ${locationId}`);
     const now = clock();
     const recipientKey = { locationId, id };
     const content = { name, updatedAt: now, ...(encryptedApiKey !== undefined && { encryptedApiKey }) };
@@ -72,11 +72,8 @@ async function upsertRecipient(
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {
-      if (!(await lockWebhookRecipient(tx, recipientKey))) {
-        throw new ApiError("recipient_conflict", {
-          detail: "Use another ID, or omit the ID so that the API generates one.",
-        });
-      }
+      const detail = "Use another ID, or omit the ID so that the API generates one.";
+      if (!(await lockWebhookRecipient(tx, recipientKey))) throw new ApiError("recipient_conflict", { detail });
       await tx`update recipients set ${tx(content)} where location_id = ${locationId} and id = ${id}`;
       await incrementWebhookRevisions(tx, recipientKey);
     }
@@ -91,10 +88,7 @@ async function upsertRecipient(
       ...{ action: isNew ? "recipient.created" : "recipient.changed", locationId, target: { type: "recipient", id } },
       details: { fields },
     });
-    return {
-      isNew,
-      recipient: await findRecipientWithSecret(tx, { ...recipientKey, returnedSecret, now }),
-    };
+    return { isNew, recipient: await findRecipientWithSecret(tx, recipientKey, returnedSecret, now) };
   });
 }
 
@@ -104,19 +98,15 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
   operationId: "listRecipients",
   summary: "List recipients",
   description: "Returns the recipients of a location, newest first.",
-  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
+  request: { query: listOfLocationQuery },
   responses: { 200: { description: "A page of recipients, newest first", schema: paginatedSchema(WebhookRecipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const { sql } = db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const columns = webhookRecipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return queryNewestRowsPageResponse<WebhookRecipientRow>({ query, locationId, principal, url, origin }, sql, {
-      columns,
-      table: sql`recipients r`,
-      where,
-    });
+    const rows = { columns: webhookRecipientColumns(sql, clock()), table: sql`recipients r`, where };
+    return queryNewestRowsPageResponse<WebhookRecipientRow>({ query, locationId, principal, url, origin }, sql, rows);
   },
 });
 
@@ -127,13 +117,8 @@ export const rotateSecretRoute = defineWebhooksRoute({
   summary: "Rotate a recipient's secret",
   description:
     "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. Previous secrets expire 24 hours after they are replaced. Until then, `webhook-signature` contains a signature for each active secret, and `x-popina-hmac-signature` uses the oldest active secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
-  request: {
-    params: webhookRecipientPathParams,
-    body: createValidatingJsonBodyParser(RotateSecretRequest),
-  },
-  responses: {
-    200: { description: "The recipient, with its new secret", schema: WebhookRecipientWithSecret },
-  },
+  request: { params: webhookRecipientPathParams, body: createValidatingJsonBodyParser(RotateSecretRequest) },
+  responses: { 200: { description: "The recipient, with its new secret", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
@@ -148,7 +133,7 @@ export const rotateSecretRoute = defineWebhooksRoute({
         ...{ action: "recipient.rotated", locationId, target: { type: "recipient", id } },
         details: { isLeaked: body.isLeaked },
       });
-      return findRecipientWithSecret(tx, { ...recipientKey, returnedSecret, now });
+      return findRecipientWithSecret(tx, recipientKey, returnedSecret, now);
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
@@ -172,15 +157,13 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
       const deleted = await tx`
         delete from recipients r where location_id = ${locationId} and id = ${id}
           and not exists (select from webhooks where location_id = ${locationId} and recipient_id = r.id)`;
-      if (deleted.count === 1) {
-        const target = { type: "recipient", id };
-        await publishAuditEvent(tx, audit, { action: "recipient.deleted", locationId, target });
-        return;
-      }
-      throw new ApiError("recipient_in_use", {
-        detail:
-          "Delete the recipient's webhooks first. If you have already deleted them, try again later, because removing a webhook with many deliveries takes some time.",
-      });
+      if (deleted.count === 0)
+        throw new ApiError("recipient_in_use", {
+          detail:
+            "Delete the recipient's webhooks first. If you have already deleted them, try again later, because removing a webhook with many deliveries takes some time.",
+        });
+      const deletedRecipient = { type: "recipient", id };
+      await publishAuditEvent(tx, audit, { action: "recipient.deleted", locationId, target: deletedRecipient });
     });
     return { status: 204, body: null, headers: {} };
   },

@@ -1,24 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { UpsertWebhookRequest, Webhook, WebhookWithDeliveryStatistics } from "@pragma/contracts/webhook";
-import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { createValidatingJsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
+import { lockInTransaction, runAfterCommit } from "@pragma/runtime/database/postgres";
+import {
+  createValidatingJsonBodyParser,
+  type RequestBodyParser,
+  type RouteHandlerInput,
+} from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
-import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import { findWebhookEndpointUrlIssue } from "../endpoints/check-endpoint.ts";
-import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
 import { removeRowsOfDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 import {
   createPerLocationLimitError,
   getPathIdWithReadableLocation,
-  locationIdQueryShape,
+  listOfLocationQuery,
   requireReadableWebhook,
   webhookPathParams,
 } from "./params.ts";
@@ -64,7 +66,8 @@ async function upsertWebhook(
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
-    await lockLocationForWebhookLimits(tx, db, locationId);
+    // So that concurrent requests cannot exceed the limit.
+    await lockInTransaction(tx, db, `location ${locationId}`);
     // The lock prevents the deletion of the recipient until the transaction ends.
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
@@ -116,18 +119,15 @@ export const listWebhooksRoute = defineWebhooksRoute({
   operationId: "listWebhooks",
   summary: "List webhooks",
   description: "Returns the webhooks of a location, newest first.",
-  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
+  request: { query: listOfLocationQuery },
   responses: { 200: { description: "A page of webhooks, newest first", schema: paginatedSchema(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const { sql } = db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return queryNewestRowsPageResponse<WebhookRow>({ query, locationId, principal, url, origin }, sql, {
-      columns: webhookColumns(sql),
-      table: sql`webhooks`,
-      where,
-    });
+    const rows = { columns: webhookColumns(sql), table: sql`webhooks`, where };
+    return queryNewestRowsPageResponse<WebhookRow>({ query, locationId, principal, url, origin }, sql, rows);
   },
 });
 
@@ -167,11 +167,38 @@ export const getWebhookRoute = defineWebhooksRoute({
         ) as last_day,
         max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
       from webhook_hourly_stats where ${ofLocation} and webhook_id = ${webhook.id}`;
-    return createTaggedJsonResponse(JSON.stringify({ ...webhook, statistics }), {
-      ifNoneMatch: header("if-none-match"),
-    });
+    const text = JSON.stringify({ ...webhook, statistics });
+    return createTaggedJsonResponse(text, { ifNoneMatch: header("if-none-match") });
   },
 });
+
+/** @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location. */
+async function changeWebhookState(
+  {
+    params,
+    principal,
+    services: { db, clock },
+    audit,
+  }: Pick<
+    RouteHandlerInput<typeof webhookPathParams, undefined, undefined, WebhooksServiceContext>,
+    "params" | "principal" | "services" | "audit"
+  >,
+  action: "webhook.paused" | "webhook.resumed" | "webhook.deleted",
+  changes: { state: string; failingSince?: null; lastError?: null; warnedAt?: null },
+  onCommitted: (id: string) => void = () => {},
+): Promise<WebhookRow> {
+  return db.transaction(async (tx) => {
+    const [webhook] = await tx<WebhookRow[]>`
+      update webhooks set ${tx({ ...changes, disabledReason: null, updatedAt: clock() })}, revision = revision + 1
+      where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
+      returning ${webhookColumns(tx)}`;
+    if (!webhook) throw new ApiError("webhook_not_found");
+    const { id, locationId } = webhook;
+    await publishAuditEvent(tx, audit, { action, locationId, target: { type: "webhook", id } });
+    runAfterCommit(tx, () => onCommitted(id));
+    return webhook;
+  });
+}
 
 export const pauseWebhookRoute = defineWebhooksRoute({
   method: "post",
@@ -183,19 +210,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 200: { description: "The webhook, whose state is now `paused`", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock }, audit }) {
-    const webhook = await db.transaction(async (tx) => {
-      const [webhook] = await tx<WebhookRow[]>`
-        update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
-        returning ${webhookColumns(tx)}`;
-      if (!webhook) throw new ApiError("webhook_not_found");
-      const { id, locationId } = webhook;
-      await publishAuditEvent(tx, audit, { action: "webhook.paused", locationId, target: { type: "webhook", id } });
-      return webhook;
-    });
-    return jsonResponse(200, webhook);
-  },
+  handle: async (input) => jsonResponse(200, await changeWebhookState(input, "webhook.paused", { state: "paused" })),
 });
 
 export const resumeWebhookRoute = defineWebhooksRoute({
@@ -208,21 +223,10 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 200: { description: "The webhook, whose state is now `active`", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock, deliveryWorker }, audit }) {
-    const webhook = await db.transaction(async (tx) => {
-      const [webhook] = await tx<WebhookRow[]>`
-        update webhooks set
-          state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
-          revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
-        returning ${webhookColumns(tx)}`;
-      if (!webhook) throw new ApiError("webhook_not_found");
-      const { id, locationId } = webhook;
-      await publishAuditEvent(tx, audit, { action: "webhook.resumed", locationId, target: { type: "webhook", id } });
-      runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
-      return webhook;
-    });
-    return jsonResponse(200, webhook);
+  async handle(input) {
+    const changes = { state: "active", failingSince: null, lastError: null, warnedAt: null };
+    const onCommitted = (id: string) => input.services.deliveryWorker.pollAllInstances([id]);
+    return jsonResponse(200, await changeWebhookState(input, "webhook.resumed", changes, onCommitted));
   },
 });
 
@@ -239,19 +243,10 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 204: { description: "The webhook and its delivery log were deleted" } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock }, audit }) {
-    const target = getPathIdWithReadableLocation(params, principal);
+  async handle(input) {
     // The webhook is hidden first, so that clients never see it while its rows are removed in batches.
-    await db.transaction(async (tx) => {
-      const [hidden] = await tx<Pick<WebhookRow, "id" | "locationId">[]>`
-        update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, target)}
-        returning id, location_id`;
-      if (!hidden) throw new ApiError("webhook_not_found");
-      const { id, locationId } = hidden;
-      await publishAuditEvent(tx, audit, { action: "webhook.deleted", locationId, target: { type: "webhook", id } });
-    });
-    await removeRowsOfDeletedWebhooks(db, { max: maxDeletedInRequest });
+    await changeWebhookState(input, "webhook.deleted", { state: "deleted" });
+    await removeRowsOfDeletedWebhooks(input.services.db.sql, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },
 });
