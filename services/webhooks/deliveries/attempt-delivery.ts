@@ -7,7 +7,7 @@ import { createWebhookSignatureHeaders } from "../messages/sign-message.ts";
 import type { ReleasedWebhookDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
 import type { WebhookAttemptWriter } from "./attempt-writer.ts";
 import type { EndpointCredentials, WebhookEndpointLookup } from "./endpoint-cache.ts";
-import type { BreakerResult } from "./endpoint-concurrency-limiter.ts";
+import type { BreakerResult } from "./endpoint-queue.ts";
 import { evaluateAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
@@ -55,19 +55,13 @@ export async function attemptWebhookDelivery(
     return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
   return runWithObservabilityContext({ requestId, traceparent, operation }, async (context) => {
-    const { event, failures } = claim;
     const startedAtMs = performance.now();
-    const postResult = await postToEndpoint(httpClient, { claim, endpoint, startedAt });
+    const postResult = await postToEndpoint(httpClient, claim, endpoint, startedAt);
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
-    const isTest = event === "test";
-    const schedule = config.WEBHOOK_RETRY_SCHEDULE;
-    const evaluation = evaluateAttempt(postResult, {
-      schedule,
-      failedAttempts: failures,
-      endedAt,
-      isTest,
-    });
+    const isTest = claim.event === "test";
+    const attempt = { schedule: config.WEBHOOK_RETRY_SCHEDULE, failedAttempts: claim.failures, endedAt, isTest };
+    const evaluation = evaluateAttempt(postResult, attempt);
     await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
 
     const { state, error, nextAttemptAt } = evaluation;
@@ -107,17 +101,17 @@ function attemptOperation(
 
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
-  { claim, endpoint, startedAt }: { claim: WebhookDeliveryClaim; endpoint: EndpointCredentials; startedAt: Date },
+  { messageId, event, body }: WebhookDeliveryClaim,
+  { url, issue, apiKey, secrets }: EndpointCredentials,
+  signedAt: Date,
 ): Promise<WebhookPostResult> {
-  const { url, issue, apiKey } = endpoint;
-  const { messageId, event, body } = claim;
   if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
-  const activeSecrets = endpoint.secrets.filter(({ expiresAt }) => expiresAt > startedAt.getTime());
-  const secrets = activeSecrets.map(({ secret }) => secret);
+  const activeSecrets = secrets.filter(({ expiresAt }) => expiresAt > signedAt.getTime());
+  const keys = activeSecrets.map(({ secret }) => secret);
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
+    ...createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets: keys, signedAt }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return httpClient.post({ url, headers, body });

@@ -5,22 +5,10 @@ import { type CompletedWebhookAttempt, recordDeliveryAttemptResults } from "../q
 import { batchCalls } from "./batch-calls.ts";
 import { groupWebhookEndpointsByHealth, updateFailingWebhooks } from "./endpoint-health.ts";
 
-/** Writes the results of attempts to the database, in batches. */
-export interface WebhookAttemptWriter {
-  /**
-   * Stores an attempt. Retries while the database is unavailable, until the writer is closed. An attempt that cannot
-   * be stored is only logged. Never rejects.
-   */
-  recordAttempt(completedAttempt: CompletedWebhookAttempt): Promise<void>;
-  /** Stops retrying to store attempts. */
-  close(): void;
-}
+export type WebhookAttemptWriter = ReturnType<typeof createWebhookAttemptWriter>;
 
-export function createWebhookAttemptWriter({
-  db,
-  clock,
-  log,
-}: Pick<WebhooksDependencies, "db" | "clock" | "log">): WebhookAttemptWriter {
+/** Writes the results of attempts to the database, in batches. */
+export function createWebhookAttemptWriter({ db, clock, log }: Pick<WebhooksDependencies, "db" | "clock" | "log">) {
   const closing = new AbortController();
 
   async function writeAttempts(completedAttempts: CompletedWebhookAttempt[]): Promise<void> {
@@ -33,7 +21,6 @@ export function createWebhookAttemptWriter({
     });
   }
 
-  /** Writes a batch of attempts. Retries while the database is unavailable, until the writer is closed. */
   async function writeWithRetries(completedAttempts: CompletedWebhookAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     writeLogLines(log, completedAttempts.map(attemptLogFields), "attempt");
@@ -47,7 +34,11 @@ export function createWebhookAttemptWriter({
     batchDelayMs: 5,
   });
   return {
-    recordAttempt: (completedAttempt) =>
+    /**
+     * Stores an attempt. Retries while the database is unavailable, until the writer is closed. An attempt that cannot
+     * be stored is only logged. Never rejects.
+     */
+    recordAttempt: (completedAttempt: CompletedWebhookAttempt) =>
       recordBatched(completedAttempt).catch((error) => {
         log.error({ err: error, ...attemptLogFields(completedAttempt) }, "failed to record attempt");
       }),
@@ -55,11 +46,9 @@ export function createWebhookAttemptWriter({
   };
 }
 
-/** Returns the fields of the log entry for an attempt. */
 function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedWebhookAttempt) {
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
-  const { traceId } = context;
   const { state, error } = evaluation;
-  const { status } = postResult;
-  return { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error };
+  const result = { traceId: context.traceId, status: postResult.status, milliseconds, state, error };
+  return { deliveryId, webhookId, messageId, event, generation, attempt, ...result };
 }

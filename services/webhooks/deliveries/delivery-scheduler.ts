@@ -1,11 +1,10 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { WebhookDeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
-import { type BreakerResult, type EndpointLimitOptions, WebhookEndpointQueue } from "./endpoint-concurrency-limiter.ts";
+import { type BreakerResult, type SharedQueueOptions, WebhookEndpointQueue } from "./endpoint-queue.ts";
 import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
-import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
-interface DeliverySchedulerOptions {
+interface DeliverySchedulerOptions extends SharedQueueOptions {
   log: Logger;
   /** Returns the endpoint of a webhook; undefined when the endpoint cannot be loaded. Never rejects. */
   findEndpoint(webhookId: string): Promise<{ locationId: string; url: URL } | undefined>;
@@ -13,12 +12,8 @@ interface DeliverySchedulerOptions {
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
   attemptDelivery(claim: WebhookDeliveryClaim): Promise<BreakerResult>;
-  limits: EndpointLimitOptions;
-  hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;
-  /** Returns the current time in milliseconds. */
-  nowMs(): number;
   pollMs: number;
 }
 
@@ -31,18 +26,6 @@ const idleCleanupMs = 60_000;
 interface ClaimedDelivery {
   claim: WebhookDeliveryClaim;
   queue: WebhookEndpointQueue;
-}
-
-/** A claim request without the location, which the queue knows. */
-interface QueueClaimRequest extends Pick<WebhookDeliveryClaimRequest, "webhookId" | "max"> {
-  queue: WebhookEndpointQueue;
-}
-
-/** Reserved capacity for one message to an endpoint. */
-export interface DeliveryReservation {
-  /** Starts the attempt of a delivery that was inserted as already claimed. */
-  startAttempt(claim: WebhookDeliveryClaim): void;
-  cancel(): void;
 }
 
 /**
@@ -62,11 +45,8 @@ export class WebhookDeliveryScheduler {
   constructor(options: DeliverySchedulerOptions) {
     const { maxActiveMessages, limits, log, pollMs } = options;
     this.#options = options;
-    const perOrigin = Math.max(limits.maxConcurrency, Math.ceil(maxActiveMessages * maxOriginShare));
-    this.#semaphore = new FairWebhookEndpointSemaphore({
-      maxPermits: maxActiveMessages,
-      maxPermitsPerOrigin: perOrigin,
-    });
+    const maxPermitsPerOrigin = Math.max(limits.maxConcurrency, Math.ceil(maxActiveMessages * maxOriginShare));
+    this.#semaphore = new FairWebhookEndpointSemaphore({ maxPermits: maxActiveMessages, maxPermitsPerOrigin });
     this.#loop = startClaimLoop({
       ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claimDue(),
@@ -87,12 +67,13 @@ export class WebhookDeliveryScheduler {
    * Reserves capacity for one message. Returns undefined if the endpoint has no queue yet or no free capacity, or if
    * earlier messages to the endpoint may be waiting.
    */
-  reserve(webhookId: string): DeliveryReservation | undefined {
+  reserve(webhookId: string) {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;
     return {
-      startAttempt: (claim) => this.#loop.startItem({ claim, queue }),
+      /** Starts the attempt of a delivery that was inserted as already claimed. */
+      startAttempt: (claim: WebhookDeliveryClaim) => this.#loop.startItem({ claim, queue }),
       cancel: () => queue.releaseUnused(1),
     };
   }
@@ -125,11 +106,9 @@ export class WebhookDeliveryScheduler {
     if (claimRequests.length === 0) return [];
     const claimed = new Map(claimRequests.map(({ webhookId }): [string, WebhookDeliveryClaim[]] => [webhookId, []]));
     try {
-      const requests = claimRequests.map(({ webhookId, queue: { locationId }, max }) => ({
-        locationId,
-        webhookId,
-        max,
-      }));
+      const requests = claimRequests.map(({ webhookId, queue: { locationId }, max }) => {
+        return { locationId, webhookId, max };
+      });
       for (const claim of await this.#options.claimDue(requests)) claimed.get(claim.webhookId)?.push(claim);
     } catch (error) {
       for (const { webhookId, queue, max } of claimRequests) {
@@ -153,8 +132,8 @@ export class WebhookDeliveryScheduler {
    * from the rotation. Also removes endpoints without free capacity, until their queues are ready. An endpoint that
    * lacks only a semaphore permit stays in the rotation.
    */
-  #acquireClaimRequests(): QueueClaimRequest[] {
-    const claimRequests: QueueClaimRequest[] = [];
+  #acquireClaimRequests() {
+    const claimRequests: { webhookId: string; max: number; queue: WebhookEndpointQueue }[] = [];
     for (const webhookId of this.#readyWebhookIds) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;

@@ -1,4 +1,4 @@
-import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
+import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { getWebhookAttemptTimeoutMs, getWebhookClaimLeaseMs } from "../config.ts";
@@ -16,7 +16,7 @@ import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
 import { createWebhookEndpointCache } from "./endpoint-cache.ts";
-import { createHostTokenBuckets } from "./host-token-buckets.ts";
+import { createHostTokenBuckets } from "./endpoint-queue.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksDependencies {
@@ -26,22 +26,7 @@ interface DeliveryWorkerOptions extends WebhooksDependencies {
   pollMs: number;
 }
 
-/**
- * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker. A
- * periodic task finds due deliveries for which no notification arrived.
- */
-export interface WebhookDeliveryWorker {
-  /** Schedules the deliveries of this instance. They can include test messages of active webhooks. */
-  scheduler: WebhookDeliveryScheduler;
-  /** The loop that claims and delivers test messages. */
-  testLoop: Pick<ClaimLoop<WebhookDeliveryClaim>, "poll">;
-  /** The loop that requeues the failed deliveries for which a recovery was requested. */
-  recoveryLoop: Pick<ClaimLoop<string>, "poll">;
-  /** Makes every instance claim due deliveries of these webhooks, so that all instances share a large backlog. */
-  pollAllInstances(webhookIds: readonly string[]): void;
-  /** Starts no more attempts, and waits for the attempts in flight. */
-  close(): Promise<void>;
-}
+export type WebhookDeliveryWorker = ReturnType<typeof startWebhookDeliveryWorker>;
 
 /** Maximum delay of a retry with a timer, in milliseconds. The periodic task finds retries with a longer delay. */
 const maxRetryTimerMs = 60_000;
@@ -57,7 +42,11 @@ const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 
-export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeliveryWorker {
+/**
+ * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker. A
+ * periodic task finds due deliveries for which no notification arrived.
+ */
+export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
   const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getWebhookClaimLeaseMs(config)) });
@@ -75,20 +64,15 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
   const releaseClaim = batchCalls(
-    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db, released),
-    {
-      maxBatchSize: 200,
-      maxConcurrentBatches: 1,
-    },
+    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
+    { maxBatchSize: 200, maxConcurrentBatches: 1 },
   );
   function onRetry({ webhookId }: WebhookDeliveryClaim, at: Date): void {
     const delayMs = Math.max(0, at.getTime() - nowMs()) + retryTimerMarginMs;
     if (delayMs <= maxRetryTimerMs) setTimeout(() => scheduler.poll([webhookId]), delayMs).unref();
   }
   const attemptServices = {
-    log,
-    clock,
-    config,
+    ...options,
     findEndpoint,
     httpClient,
     attemptWriter,
@@ -114,13 +98,14 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
       },
     },
     findEndpoint: (webhookId) => findEndpoint(webhookId),
-    claimDue: (claimRequests) => claimDueWebhookDeliveries(db, claimRequests, createLease()),
+    claimDue: (claimRequests) => claimDueWebhookDeliveries(db.sql, claimRequests, createLease()),
     attemptDelivery: (claim) => attemptWebhookDelivery(attemptServices, claim),
   });
 
+  /** Claims and delivers test messages. */
   const testLoop = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
-    claim: (limit) => claimWebhookTestDeliveries(db, limit, createLease()),
+    claim: (limit) => claimWebhookTestDeliveries(db.sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
@@ -133,6 +118,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
       else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostBucket.getWaitMs(performance.now())) });
     },
   });
+  /** Requeues the failed deliveries for which a recovery was requested. */
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
@@ -142,6 +128,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     processItem: async (webhookId) => pollAllInstances([webhookId]),
   });
 
+  /** Makes every instance claim due deliveries of these webhooks, so that all instances share a large backlog. */
   function pollAllInstances(webhookIds: readonly string[]): void {
     scheduler.poll(webhookIds);
     for (let from = 0; from < webhookIds.length; from += maxIdsPerSignal) {
@@ -158,7 +145,8 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
 
   return {
     ...{ scheduler, testLoop, recoveryLoop, pollAllInstances },
-    async close() {
+    /** Starts no more attempts, and waits for the attempts in flight. */
+    async close(): Promise<void> {
       attemptWriter.close();
       await Promise.all([scheduler.close(), testLoop.close(), recoveryLoop.close()]);
       await httpClient.close();

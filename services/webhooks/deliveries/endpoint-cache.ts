@@ -21,11 +21,7 @@ export interface EndpointCredentials {
   secrets: { secret: Uint8Array; expiresAt: number }[];
 }
 
-/**
- * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
- * an outdated copy from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
- */
-export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<EndpointCredentials | undefined>;
+export type WebhookEndpointLookup = ReturnType<typeof createWebhookEndpointCache>;
 
 interface EndpointRow {
   webhookId: string;
@@ -40,7 +36,7 @@ interface EndpointRow {
 export function createWebhookEndpointCache(
   { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
-): WebhookEndpointLookup {
+) {
   const cache = new LRUCache<string, EndpointCredentials>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
@@ -56,26 +52,27 @@ export function createWebhookEndpointCache(
         ) as secrets
       from webhooks w join recipients r on r.location_id = w.location_id and r.id = w.recipient_id
       where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;
-    const endpoints = new Map(rows.map((row) => [row.webhookId, toWebhookEndpoint(row)]));
+    const endpoints = new Map(
+      rows.map(({ webhookId, locationId, revision, url, encryptedApiKey, secrets }): [string, EndpointCredentials] => {
+        const credentials = {
+          apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
+          secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
+            secret: getSigningKey(encryption.decrypt(encryptedSecret)),
+            expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+          })),
+        };
+        const issue = findWebhookUrlSyntaxIssue(url, { isHttpsRequired });
+        return [webhookId, { locationId, revision, url: new URL(url), issue, ...credentials }];
+      }),
+    );
     return webhookIds.map((id) => endpoints.get(id));
   }
 
-  function toWebhookEndpoint(row: EndpointRow): EndpointCredentials {
-    const { locationId, revision, url, encryptedApiKey, secrets } = row;
-    return {
-      locationId,
-      revision,
-      url: new URL(url),
-      issue: findWebhookUrlSyntaxIssue(url, { isHttpsRequired }),
-      apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
-      secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
-        secret: getSigningKey(encryption.decrypt(encryptedSecret)),
-        expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
-      })),
-    };
-  }
-
-  return async (webhookId, revision = 0) => {
+  /**
+   * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
+   * an outdated copy from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
+   */
+  return async (webhookId: string, revision = 0): Promise<EndpointCredentials | undefined> => {
     const cached = cache.get(webhookId);
     if (cached && cached.revision >= revision) return cached;
     const endpoint = await loadBatched(webhookId).catch((err: unknown) => {

@@ -63,15 +63,12 @@ export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhoo
       failing.delete(webhookId);
     } else if (claim.event !== "test") {
       if (isEndpointGone) goneWebhookIds.add(webhookId);
-      const { since } = failing.get(webhookId) ?? { since: endedAt };
-      const latest = {
-        locationId,
-        webhookId,
-        lastError: error,
-        traceparent: context.traceparent,
+      failing.set(webhookId, {
+        ...{ locationId, webhookId, lastError: error, traceparent: context.traceparent },
+        since: failing.get(webhookId)?.since ?? endedAt,
+        hasSucceeded: succeededWebhookIds.has(webhookId),
         isGone: goneWebhookIds.has(webhookId),
-      };
-      failing.set(webhookId, { ...latest, since, hasSucceeded: succeededWebhookIds.has(webhookId) });
+      });
     }
   }
   return {
@@ -83,8 +80,7 @@ export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhoo
 
 interface FailingWebhook
   extends EndpointHealth,
-    Pick<FailingEndpointUpdate, "webhookId" | "lastError" | "traceparent"> {
-  locationId: string;
+    Pick<FailingEndpointUpdate, "locationId" | "webhookId" | "lastError" | "traceparent"> {
   endpointUrl: string;
 }
 
@@ -112,24 +108,20 @@ export async function updateFailingWebhooks(
       input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
     const { locationId, webhookId: subject, failingSince } = webhook;
-    const healthDecision = chooseEndpointAction({ failingSince, warnedAt, isGone }, now);
-    if (healthDecision === "nothing") continue;
+    const action = chooseEndpointAction({ failingSince, warnedAt, isGone }, now);
+    if (action === "nothing") continue;
     const data = { ...webhook, failingSince: failingSince.toISOString() };
-    if (healthDecision === "warn") {
+    if (action === "warn") {
       await tx`update webhooks set warned_at = ${now} where location_id = ${locationId} and id = ${subject}`;
       await writeEventToOutbox(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
       await tx`
         update webhooks set
-          state = 'disabled', disabled_reason = ${healthDecision}, revision = revision + 1, updated_at = ${now}
+          state = 'disabled', disabled_reason = ${action}, revision = revision + 1, updated_at = ${now}
         where location_id = ${locationId} and id = ${subject}`;
-      await writeEventToOutbox(tx, "endpoint.disabled", {
-        subject,
-        data: { ...data, reason: healthDecision },
-        traceparent,
-      });
+      await writeEventToOutbox(tx, "endpoint.disabled", { subject, data: { ...data, reason: action }, traceparent });
     }
-    const logMessage = healthDecision === "warn" ? "endpoint failure warning sent" : "endpoint disabled";
+    const logMessage = action === "warn" ? "endpoint failure warning sent" : "endpoint disabled";
     runAfterCommit(tx, () => log.warn(data, logMessage));
   }
 }

@@ -1,5 +1,3 @@
-import { computeNextWebhookAttemptAt, type WebhookRetrySchedule } from "./retry-schedule.ts";
-
 /** The response to a posted message, or the reason why there is no response. */
 export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
@@ -21,10 +19,9 @@ export interface WebhookAttemptEvaluation {
 }
 
 interface EvaluateAttemptOptions {
-  schedule: WebhookRetrySchedule;
+  schedule: readonly number[];
   /** Number of attempts that failed before this attempt. */
   failedAttempts: number;
-  /** When the attempt ended. */
   endedAt: Date;
   /** Whether the message is a test, which is never retried. */
   isTest: boolean;
@@ -45,20 +42,50 @@ export function evaluateAttempt(
   }
   const isEndpointGone = status === 410;
   const retryAfterMs = status === null ? null : postResult.retryAfterMs;
-  const retryAt =
-    isEndpointGone || isTest
-      ? null
-      : computeNextWebhookAttemptAt(schedule, { failedAttempts: failedAttempts + 1, failedAt: endedAt, retryAfterMs });
-  return {
-    state: retryAt ? "pending" : "failed",
-    error: describePostFailure(postResult),
-    nextAttemptAt: retryAt,
-    isEndpointGone,
-  };
+  const failure = { failedAttempts: failedAttempts + 1, failedAt: endedAt, retryAfterMs };
+  const nextAttemptAt = isEndpointGone || isTest ? null : computeNextWebhookAttemptAt(schedule, failure);
+  const error = describePostFailure(postResult);
+  return { state: nextAttemptAt ? "pending" : "failed", error, nextAttemptAt, isEndpointGone };
 }
 
 function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;
   const isRedirect = postResult.status >= 300 && postResult.status < 400;
   return `The endpoint responded with status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
+}
+
+interface FailedAttempt {
+  /** Number of failed attempts, including this attempt. */
+  failedAttempts: number;
+  failedAt: Date;
+  /** The delay that the endpoint requested, in milliseconds; null when it requested no delay. */
+  retryAfterMs: number | null;
+}
+
+/** Maximum random addition, as a share of the delay, so that deliveries that fail together are not retried together. */
+const jitterRatio = 0.1;
+
+/**
+ * Returns the time of the next attempt after a failure; null when no retry is left. The schedule contains the delay before
+ * each retry, in milliseconds. If the endpoint requests a longer delay, the requested delay applies, up to the longest delay
+ * of the schedule.
+ */
+export function computeNextWebhookAttemptAt(
+  schedule: readonly number[],
+  { failedAttempts, failedAt, retryAfterMs }: FailedAttempt,
+): Date | null {
+  const scheduledDelayMs = schedule[failedAttempts - 1];
+  if (scheduledDelayMs === undefined) return null;
+  const delayMs = Math.max(scheduledDelayMs, Math.min(retryAfterMs ?? 0, Math.max(...schedule)));
+  return new Date(failedAt.getTime() + delayMs * (1 + jitterRatio * Math.random()));
+}
+
+/**
+ * Returns the delay that a Retry-After header (seconds or a date) requests, in milliseconds. Returns null if the header
+ * is missing or invalid, or if the delay is not positive.
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number | null {
+  if (header === undefined) return null;
+  const delayMs = /^\d{1,10}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now.getTime();
+  return delayMs > 0 ? delayMs : null;
 }

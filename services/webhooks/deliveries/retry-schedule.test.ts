@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { webhooksServiceConfigSchema } from "../config.ts";
-import { computeNextWebhookAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
+import { computeNextWebhookAttemptAt, parseRetryAfter } from "./evaluate-attempt.ts";
 
 const schedule = webhooksServiceConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
 const failedAt = new Date("2026-05-29T10:00:00.000Z");

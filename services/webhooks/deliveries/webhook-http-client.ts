@@ -1,21 +1,16 @@
 import { Agent, type Dispatcher } from "undici";
 import type { WebhookEndpointRules } from "../endpoints/check-endpoint.ts";
-import { HostConnectionError } from "../endpoints/connect-to-host.ts";
+import { getErrorCode, HostConnectionError } from "../endpoints/connect-to-host.ts";
 import { createCheckedConnector } from "../endpoints/guarded-connector.ts";
 import type { WebhookPostResult } from "./evaluate-attempt.ts";
-import { parseRetryAfter } from "./retry-schedule.ts";
+import { parseRetryAfter } from "./evaluate-attempt.ts";
+
+export type WebhookHttpClient = ReturnType<typeof createWebhookHttpClient>;
 
 interface SignedRequest {
   url: URL;
   headers: Record<string, string>;
   body: Uint8Array;
-}
-
-/** Posts messages to endpoints over persistent connections. */
-export interface WebhookHttpClient {
-  /** Returns the response, or the reason why there is no response, such as a timeout. Never rejects. */
-  post(request: SignedRequest): Promise<WebhookPostResult>;
-  close(): Promise<void>;
 }
 
 interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost"> {
@@ -32,11 +27,8 @@ const maxReadBytes = 64 * 1_024;
 /** Maximum number of bytes of a response body that are stored. */
 const maxStoredBytes = 20 * 1_024;
 
-export function createWebhookHttpClient({
-  timeoutMs,
-  maxConnectionsPerOrigin,
-  ...rules
-}: WebhookHttpClientOptions): WebhookHttpClient {
+/** Returns a client that posts messages to endpoints over persistent connections. */
+export function createWebhookHttpClient({ timeoutMs, maxConnectionsPerOrigin, ...rules }: WebhookHttpClientOptions) {
   const agent = new Agent({
     connect: createCheckedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
@@ -50,8 +42,9 @@ export function createWebhookHttpClient({
     maxHeaderSize: 16_384,
   });
   return {
-    post: ({ url, headers, body }) =>
-      new Promise((resolve) => {
+    /** Returns the response, or the reason why there is no response, such as a timeout. Never rejects. */
+    post: ({ url, headers, body }: SignedRequest) =>
+      new Promise<WebhookPostResult>((resolve) => {
         const exchange = new HttpExchange(url.hostname, timeoutMs, resolve);
         const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
         try {
@@ -113,10 +106,13 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
-    const triedAddresses = findTriedAddresses(error, this.#host);
-    const reason = describeConnectionFailure(error);
-    const text = triedAddresses ? `${reason.replace(/\.$/, "")}. Tried ${triedAddresses.join(", ")}.` : reason;
-    this.#settle(text, triedAddresses);
+    if (!(error instanceof HostConnectionError)) return this.#settle(describeFailure(error));
+    const { addresses, cause } = error;
+    const reason = describeFailure(cause instanceof Error ? cause : error);
+    if (addresses.every((address) => this.#host === address || this.#host === `[${address}]`))
+      return this.#settle(reason);
+    // Stated, because only one of the addresses may be at fault.
+    this.#settle(`${reason.replace(/\.$/, "")}. Tried ${addresses.join(", ")}.`, addresses);
   }
 
   /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */
@@ -148,28 +144,14 @@ const failureReasons: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: "The response has too many headers.",
 };
 
-/**
- * Returns the addresses with which no connection could be made, because only one of them may be at fault. Returns
- * undefined for other errors, and for an address that is the host of the URL.
- */
-function findTriedAddresses(error: unknown, host: string): readonly string[] | undefined {
-  if (!(error instanceof HostConnectionError)) return undefined;
-  const { addresses } = error;
-  return addresses.every((address) => host === address || host === `[${address}]`) ? undefined : addresses;
-}
-
 /** Returns why a message could not be posted, for the operator of the endpoint. */
-function describeConnectionFailure(error: unknown): string {
-  const failure = error instanceof HostConnectionError && error.cause instanceof Error ? error.cause : error;
-  return failure instanceof Error ? describeErrorCode(failure) : "The message could not be posted.";
-}
-
-function describeErrorCode(failure: Error): string {
-  const code = "code" in failure && typeof failure.code === "string" ? failure.code : "";
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return "The message could not be posted.";
+  const code = getErrorCode(error);
   const reason = failureReasons[code];
   if (reason) return reason;
   if (code.startsWith("HPE_")) return "The endpoint did not return a valid HTTP response.";
   // Only the code is shown, because the messages of system errors contain IP addresses, such as those of this machine.
-  if ("syscall" in failure) return `Connecting to the endpoint failed (${code}).`;
-  return code === "" ? failure.message : `${failure.message} (${code})`;
+  if ("syscall" in error) return `Connecting to the endpoint failed (${code}).`;
+  return code === "" ? error.message : `${error.message} (${code})`;
 }

@@ -1,12 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** The policy that decides which hosts and IP addresses endpoints may have. */
-export interface WebhookAddressPolicy {
-  /** Returns whether connections to this IP address of the host are allowed. Returns false for an invalid address. */
-  isAddressAllowed(address: string, host: string): boolean;
-  /** Returns whether the operator's allowlist contains the host. */
-  isHostAllowlisted(host: string): boolean;
-}
+export type WebhookAddressPolicy = ReturnType<typeof createWebhookAddressPolicy>;
 
 /**
  * Forbidden IPv4 ranges: the ranges of IANA's special-purpose registry, multicast and reserved ranges. Most metadata
@@ -64,11 +59,12 @@ loopbackAddresses.addAddress("::1", "ipv6");
 
 /** Returns a policy that allows public addresses, the operator's allowlist and, for development, loopback addresses. */
 export function createWebhookAddressPolicy(
-  allowlist: WebhookAddressAllowlist,
+  allowlist: ReturnType<typeof parseWebhookAddressAllowlist>,
   { isLoopbackAllowed }: { isLoopbackAllowed: boolean },
-): WebhookAddressPolicy {
+) {
   return {
-    isAddressAllowed(address, host) {
+    /** Returns whether connections to this IP address of the host are allowed. Returns false for an invalid address. */
+    isAddressAllowed(address: string, host: string): boolean {
       const family = isIP(address);
       if (family === 0 || address.includes("%")) return false;
       const type = family === 4 ? "ipv4" : "ipv6";
@@ -76,22 +72,16 @@ export function createWebhookAddressPolicy(
       if (isLoopbackAllowed && loopbackAddresses.check(address, type)) return true;
       return !forbiddenAddresses.check(address, type) && (family === 4 || publicIPv6Addresses.check(address, "ipv6"));
     },
-    isHostAllowlisted: (host) => allowlist.hosts.has(host),
+    isHostAllowlisted: (host: string) => allowlist.hosts.has(host),
   };
 }
 
-/** Hosts and addresses that an operator allows although they are not public. */
-export interface WebhookAddressAllowlist {
-  hosts: ReadonlySet<string>;
-  addresses: BlockList;
-}
-
 /**
- * Parses a comma-separated list of hosts, addresses and CIDR ranges.
+ * Parses a comma-separated list of hosts, addresses and CIDR ranges that an operator allows although they are not public.
  *
  * @throws `Error` that names the first invalid entry.
  */
-export function parseWebhookAddressAllowlist(text: string): WebhookAddressAllowlist {
+export function parseWebhookAddressAllowlist(text: string) {
   const hosts = new Set<string>();
   const addresses = new BlockList();
   for (const entry of text.split(",").map((part) => part.trim().toLowerCase())) {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { RequestIssueCode } from "@pragma/contracts/errors";
+import type { RequestIssue } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { WebhookAddressPolicy } from "./address-policy.ts";
 import type { OwnPorts } from "./own-ports.ts";
@@ -14,10 +14,7 @@ export interface WebhookEndpointRules {
 }
 
 /** Why an endpoint is rejected: a stable code, and a message for clients. */
-export interface WebhookEndpointRejection {
-  code: RequestIssueCode;
-  message: string;
-}
+export type WebhookEndpointRejection = Pick<RequestIssue, "code" | "message">;
 
 /**
  * Returns what is wrong with an endpoint's URL, such as its scheme or port; undefined if the URL is allowed. Does not
@@ -39,16 +36,11 @@ export function findWebhookUrlSyntaxIssue(
     };
   }
   if (url.hash !== "") return { code: "fragment", message: "Must not have a fragment, because it would not be sent" };
-  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "Must use port 80, 443, or 1024 or higher" };
+  // Lower ports belong to protocols such as SMTP, whose servers could execute a line of the request as a command.
+  const port = getUrlPort(url);
+  if (port !== 80 && port !== 443 && port < 1_024)
+    return { code: "forbidden_port", message: "Must use port 80, 443, or 1024 or higher" };
   return undefined;
-}
-
-/**
- * Returns whether the port is 80, 443, or at least 1024. Lower ports belong to protocols such as SMTP, whose servers
- * could execute a line of the request as a command.
- */
-function isPortAllowed({ port }: URL): boolean {
-  return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
 /** Maximum time to resolve a host when an endpoint is registered, in milliseconds. */
@@ -85,7 +77,7 @@ export async function findWebhookEndpointUrlIssue(
   const { addressPolicy, ownPorts } = rules;
   const isOwnPort = ownPorts.has(getUrlPort(url));
   if (addressPolicy.isHostAllowlisted(host) && !isOwnPort) return undefined;
-  const addresses = isIP(host) ? [host] : await resolveAddresses(host, rules);
+  const addresses = isIP(host) ? [host] : await resolveAddresses(host, rules.resolveHost);
   if (!addresses?.every((address) => addressPolicy.isAddressAllowed(address, host))) return forbiddenAddressIssue;
   return isOwnPort && addresses.some(ownPorts.isOwnAddress) ? ownPortIssue : undefined;
 }
@@ -96,10 +88,7 @@ export function getUrlPort({ port, protocol }: Pick<URL, "port" | "protocol">): 
 }
 
 /** Returns the addresses of a host: undefined if it has none, and an empty list if the lookup fails or takes too long. */
-async function resolveAddresses(
-  host: string,
-  { resolveHost }: Pick<WebhookEndpointRules, "resolveHost">,
-): Promise<string[] | undefined> {
+async function resolveAddresses(host: string, resolveHost: HostResolver): Promise<string[] | undefined> {
   const resolveTimeout = new AbortController();
   // Resolves with undefined if the name is invalid or has no address, and with an empty list after any other error.
   const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>

@@ -21,31 +21,23 @@ export class HostConnectionError extends Error {
   }
 }
 
-type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
-
 /**
  * Returns addresses in the sequence in which they are tried: the families alternate, and the family of the first address
  * is IPv6 if this machine has a global IPv6 address. Source: RFC 8305, section 4.
  */
 export function sortAddresses(
   addresses: readonly LookupAddress[],
-  interfaces: Interfaces = networkInterfaces(),
+  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
 ): LookupAddress[] {
   const v6 = addresses.filter(({ address }) => isIPv6(address));
   const v4 = addresses.filter(({ address }) => !isIPv6(address));
-  const [first, second] = hasGlobalIPv6Address(interfaces) ? [v6, v4] : [v4, v6];
-  const pairs = Array.from({ length: Math.max(first.length, second.length) }, (_, index) => [
-    first[index],
-    second[index],
-  ]);
+  // The range of global unicast addresses is 2000::/3.
+  const hasGlobalIPv6Address = Object.values(interfaces)
+    .flat()
+    .some((own) => own?.family === "IPv6" && !own.internal && /^[23]/.test(own.address));
+  const [first, second] = hasGlobalIPv6Address ? [v6, v4] : [v4, v6];
+  const pairs = addresses.map((_, index) => [first[index], second[index]]);
   return pairs.flat().filter((each) => each !== undefined);
-}
-
-/** Returns whether an interface has an address of 2000::/3, the range of global unicast addresses. */
-function hasGlobalIPv6Address(interfaces: Interfaces): boolean {
-  return Object.values(interfaces).some((list) =>
-    list?.some(({ family, internal, address }) => family === "IPv6" && !internal && /^[23]/.test(address)),
-  );
 }
 
 /** An attempt to connect to a host, which can be given up. */
@@ -117,5 +109,5 @@ function createConnectionError(errors: Error[], addresses: readonly string[]): H
 
 /** Returns the code of an error, such as `ECONNREFUSED`; an empty text if it has none. */
 export function getErrorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { isIP, isIPv6, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import { getUrlPort, type WebhookEndpointRules } from "./check-endpoint.ts";
@@ -21,36 +22,26 @@ const keepAliveDelayMs = 60_000;
  */
 export function createCheckedConnector(
   { addressPolicy, ownPorts, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost">,
-  options: { timeoutMs: number },
-): buildConnector.connector {
-  const connect = createConnector(addressPolicy, resolveHost, options);
-  const isAddressAllowed = (address: string, host: string) =>
-    addressPolicy.isAddressAllowed(address, host) && !ownPorts.isOwnAddress(address);
-  const connectToOwnPort = createConnector({ isAddressAllowed }, resolveHost, options);
-  return (target, callback) =>
-    ownPorts.has(getUrlPort(target)) ? connectToOwnPort(target, callback) : connect(target, callback);
-}
-
-function createConnector(
-  addressPolicy: Pick<WebhookEndpointRules["addressPolicy"], "isAddressAllowed">,
-  resolveHost: WebhookEndpointRules["resolveHost"],
   { timeoutMs }: { timeoutMs: number },
 ): buildConnector.connector {
   const startTls = buildConnector({ timeout: timeoutMs });
 
-  async function findAllowedAddresses(host: string) {
+  async function findAllowedAddresses(host: string, port: number): Promise<LookupAddress[]> {
     const addresses = isIP(host)
       ? [{ address: host, family: isIPv6(host) ? 6 : 4 }]
       : await resolveHost(host).catch((error: unknown) => {
           throw createForbiddenAddressError(error);
         });
-    const isAllowed = addresses.every(({ address }) => addressPolicy.isAddressAllowed(address, host));
-    if (!isAllowed || addresses.length === 0) throw createForbiddenAddressError();
+    const isOwnPort = ownPorts.has(port);
+    const isAllowed = ({ address }: LookupAddress) =>
+      addressPolicy.isAddressAllowed(address, host) && !(isOwnPort && ownPorts.isOwnAddress(address));
+    if (addresses.length === 0 || !addresses.every(isAllowed)) throw createForbiddenAddressError();
     return addresses;
   }
 
   return (options, callback) => {
     const { hostname, protocol } = options;
+    const port = getUrlPort(options);
     let attempt: HostConnectionAttempt | undefined;
     let connected: Socket | undefined;
     let isSettled = false;
@@ -73,9 +64,9 @@ function createConnector(
       connected?.destroy();
     }, timeoutMs);
 
-    findAllowedAddresses(hostname).then((addresses) => {
+    findAllowedAddresses(hostname, port).then((addresses) => {
       if (isSettled) return;
-      attempt = connectToHost(addresses, getUrlPort(options), (error, socket) => {
+      attempt = connectToHost(addresses, port, (error, socket) => {
         if (!socket) return fail(error ?? createForbiddenAddressError());
         connected = socket;
         if (protocol === "https:") return startTls({ ...options, httpSocket: socket }, settleTls);

@@ -2,11 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 
 /** The ports of the API and of its servers on this machine, which must not receive webhook messages. */
-export interface OwnPorts {
-  has(port: number): boolean;
-  /** Returns whether the address belongs to this machine. */
-  isOwnAddress(address: string): boolean;
-}
+export type OwnPorts = ReturnType<typeof readOwnPorts>;
 
 const defaultPortByScheme: Record<string, number> = {
   ...{ http: 80, https: 443, postgres: 5432, postgresql: 5432, nats: 4222, tls: 4222, redis: 6379, rediss: 6379 },
@@ -16,7 +12,7 @@ const defaultPortByScheme: Record<string, number> = {
  * Returns the ports in environment variables such as `OPS_PORT`, `DATABASE_URL` and `OBJECT_STORE`. On this machine, each
  * of them is assumed to be one of the API, even if the variable names another host.
  */
-export function readOwnPorts(environment: Record<string, string | undefined>): OwnPorts {
+export function readOwnPorts(environment: Record<string, string | undefined>) {
   const ports = new Set<number>();
   for (const [name, value = ""] of Object.entries({ PORT: "4000", OPS_PORT: "4090", ...environment })) {
     if (/(?:^|_)PORT$/.test(name)) ports.add(Number(value));
@@ -32,7 +28,7 @@ export function readOwnPorts(environment: Record<string, string | undefined>): O
       ports.add(Number(/:(\d+)\s*(?:\/|$)/.exec(part)?.[1] ?? defaultPortByScheme[scheme]));
     }
   }
-  return { has: (port) => ports.has(port), isOwnAddress };
+  return { has: (port: number) => ports.has(port), isOwnAddress };
 }
 
 // BlockList also compares IPv4-mapped addresses, such as ::ffff:127.0.0.1 or ::ffff:7f00:1, with IPv4 addresses.
@@ -43,6 +39,7 @@ localAddresses.addSubnet("127.0.0.0", 8, "ipv4");
 localAddresses.addAddress("::", "ipv6");
 localAddresses.addAddress("::1", "ipv6");
 
+/** Returns whether the address belongs to this machine. */
 function isOwnAddress(address: string): boolean {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   if (localAddresses.check(address, family)) return true;

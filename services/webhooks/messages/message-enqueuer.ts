@@ -23,22 +23,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   traceparent: string;
 }
 
-/** Finds the webhooks for events and stores the messages to send, in batches, so that events share SQL queries. */
-export interface WebhookMessageEnqueuer {
-  /** Returns the ids of the webhooks that subscribe to an event of a location. */
-  findSubscribedWebhookIds(match: LocationWebhookEventKey): Promise<string[]>;
-  /**
-   * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
-   * webhooks are attempted as soon as the endpoint has capacity. Deliveries to paused or disabled webhooks stay
-   * pending.
-   *
-   * @returns false when the event had already been handled.
-   */
-  enqueueMessage<Event extends WebhookEventName>(
-    webhookIds: readonly string[],
-    message: OutgoingWebhookMessage<Event>,
-  ): Promise<boolean>;
-}
+export type WebhookMessageEnqueuer = ReturnType<typeof createWebhookMessageEnqueuer>;
 
 interface MessageEnqueuerOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
   scheduler: Pick<WebhookDeliveryScheduler, "reserve" | "poll">;
@@ -48,17 +33,10 @@ interface AddressedMessage extends NewWebhookMessage {
   webhookIds: readonly string[];
 }
 
-export function createWebhookMessageEnqueuer({
-  db,
-  clock,
-  config,
-  scheduler,
-}: MessageEnqueuerOptions): WebhookMessageEnqueuer {
-  const findBatched = batchCalls((matches: LocationWebhookEventKey[]) => findWebhookIdsPerEvent(db.sql, matches), {
-    maxBatchSize: 50,
-    maxConcurrentBatches: 2,
-  });
-  const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
+/** Finds the webhooks for events and stores the messages to send, in batches, so that events share SQL queries. */
+export function createWebhookMessageEnqueuer({ db, clock, config, scheduler }: MessageEnqueuerOptions) {
+  const batchOptions = { maxBatchSize: 50, maxConcurrentBatches: 2 };
+  const insertBatched = batchCalls(insertAll, batchOptions);
 
   /**
    * Stores messages, and starts the attempts of deliveries for which capacity could be reserved. Returns for each
@@ -66,24 +44,20 @@ export function createWebhookMessageEnqueuer({
    */
   async function insertAll(newItems: AddressedMessage[]): Promise<boolean[]> {
     const items = await redactErasedOrders(db.sql, newItems);
-    const messages = items.map(({ webhookIds: _, ...message }) => message);
     const now = clock();
-    const reservedDeliveries = items.flatMap(
-      ({ webhookIds, messageId, locationId, event, body: text, traceparent }) => {
-        const body = Buffer.from(text);
-        const message = { locationId, messageId, createdAt: now, event, body, traceparent };
-        return webhookIds.map((webhookId) => ({
-          reservation: scheduler.reserve(webhookId),
-          delivery: { ...message, deliveryId: randomUUID(), webhookId },
-        }));
-      },
-    );
+    const reservedDeliveries = items.flatMap(({ webhookIds, body: text, subject: _, ...message }) => {
+      const body = Buffer.from(text);
+      return webhookIds.map((webhookId) => ({
+        reservation: scheduler.reserve(webhookId),
+        delivery: { ...message, createdAt: now, body, deliveryId: randomUUID(), webhookId },
+      }));
+    });
     const deliveries = reservedDeliveries.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
     const leaseExpiresAt = new Date(now.getTime() + getWebhookClaimLeaseMs(config));
     try {
-      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
+      const inserted = await insertMessages(db.sql, { messages: items, deliveries }, { now, leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
       const dueWebhookIds: string[] = [];
       for (const { reservation, delivery } of reservedDeliveries) {
@@ -105,8 +79,22 @@ export function createWebhookMessageEnqueuer({
   }
 
   return {
-    findSubscribedWebhookIds: findBatched,
-    enqueueMessage(webhookIds, message) {
+    /** Returns the ids of the webhooks that subscribe to an event of a location. */
+    findSubscribedWebhookIds: batchCalls(
+      (matches: LocationWebhookEventKey[]) => findWebhookIdsPerEvent(db.sql, matches),
+      batchOptions,
+    ),
+    /**
+     * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
+     * webhooks are attempted as soon as the endpoint has capacity. Deliveries to paused or disabled webhooks stay
+     * pending.
+     *
+     * @returns false when the event had already been handled.
+     */
+    enqueueMessage<Event extends WebhookEventName>(
+      webhookIds: readonly string[],
+      message: OutgoingWebhookMessage<Event>,
+    ): Promise<boolean> {
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
       const body = serializeWebhookMessage(message);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
+import { createHostTokenBuckets } from "../deliveries/endpoint-queue.ts";
 import type { WebhookDeliveryClaim } from "../queries/claims.ts";
 
 /** The behavior of an endpoint: how long an attempt takes, and whether it fails. */

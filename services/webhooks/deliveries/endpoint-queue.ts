@@ -1,25 +1,37 @@
-import type { TokenBucket } from "@pragma/runtime/admission/token-bucket";
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
+import { LRUCache } from "lru-cache";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
-import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
+
+/**
+ * Returns a function that returns the token bucket of a URL's host. The bucket limits the messages that this process sends
+ * to the host. All endpoints on the host share the bucket, including endpoints of different locations.
+ */
+export function createHostTokenBuckets(rate: TokenBucketRate): (url: URL) => TokenBucket {
+  const memoMethod = () => new TokenBucket(rate, performance.now());
+  const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
+  return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
+}
 
 /** Whether an attempt shows that the endpoint works; `unknown` if the attempt was skipped or a test message failed. */
 export type BreakerResult = "succeeded" | "failed" | "unknown";
 
-export interface EndpointLimitOptions {
-  /** Maximum number of messages in flight to one endpoint. */
-  maxConcurrency: number;
-  circuitBreaker: CircuitBreakerOptions;
-}
-
-interface EndpointQueueOptions {
-  locationId: string;
-  url: URL;
-  limits: EndpointLimitOptions;
-  semaphore: FairWebhookEndpointSemaphore;
-  hostTokenBuckets: WebhookHostTokenBucketLookup;
+/** What the queues of all endpoints share. */
+export interface SharedQueueOptions {
+  limits: {
+    /** Maximum number of messages in flight to one endpoint. */
+    maxConcurrency: number;
+    circuitBreaker: CircuitBreakerOptions;
+  };
+  hostTokenBuckets: ReturnType<typeof createHostTokenBuckets>;
   /** Returns the current time in milliseconds, for the circuit breaker. */
   nowMs(): number;
+}
+
+interface EndpointQueueOptions extends SharedQueueOptions {
+  locationId: string;
+  url: URL;
+  semaphore: FairWebhookEndpointSemaphore;
   /** Called when the queue stops waiting, so that due deliveries can be claimed again. */
   onReady(): void;
 }
@@ -38,7 +50,8 @@ export class WebhookEndpointQueue {
   #activeCount = 0;
   /** Whether the last claim returned as many deliveries as requested, so that more due deliveries may exist. */
   #hasBacklog = false;
-  #isWaiting = false;
+  /** Whether the queue waits for the end of an attempt, for its host's token bucket, or for the circuit breaker. */
+  isWaiting = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: EndpointQueueOptions) {
@@ -48,14 +61,9 @@ export class WebhookEndpointQueue {
     this.#circuitBreaker = new CircuitBreaker(options.limits.circuitBreaker);
   }
 
-  /** Whether the queue waits for the end of an attempt, for its host's token bucket, or for the circuit breaker. */
-  get isWaiting(): boolean {
-    return this.#isWaiting;
-  }
-
   /** Whether deliveries of the endpoint may be waiting in the database. */
   get hasPendingDeliveries(): boolean {
-    return this.#hasBacklog || this.#isWaiting;
+    return this.#hasBacklog || this.isWaiting;
   }
 
   /** Whether the circuit breaker is open, so that the endpoint receives only probes. */
@@ -65,7 +73,7 @@ export class WebhookEndpointQueue {
 
   /** Whether the queue can be discarded without losing state. */
   get isIdle(): boolean {
-    return this.#activeCount === 0 && !this.#isWaiting && this.#circuitBreaker.isExpired(this.#options.nowMs());
+    return this.#activeCount === 0 && !this.isWaiting && this.#circuitBreaker.isExpired(this.#options.nowMs());
   }
 
   /**
@@ -126,13 +134,13 @@ export class WebhookEndpointQueue {
   #releaseSlots(count: number): void {
     this.#activeCount -= count;
     this.#options.semaphore.release(this.#origin, { held: this.#activeCount, released: count });
-    if (this.#isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
+    if (this.isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
   }
 
   /** Makes the queue wait for the given time. If the time is 0, the queue waits until ended attempts free capacity. */
   #waitFor(milliseconds: number): 0 {
     this.#stopWaiting();
-    this.#isWaiting = true;
+    this.isWaiting = true;
     if (milliseconds > 0) this.#timer = setTimeout(() => this.#markReady(), milliseconds).unref();
     return 0;
   }
@@ -140,7 +148,7 @@ export class WebhookEndpointQueue {
   #stopWaiting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#isWaiting = false;
+    this.isWaiting = false;
   }
 
   #markReady(): void {
