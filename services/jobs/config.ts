@@ -8,11 +8,8 @@ export const jobsServiceConfigSchema = redisConfigSchema.extend({
   JOBS_CONCURRENCY: integerEnvSchema(1, 1_000).default(5),
   /** Maximum number of jobs, of all locations, that one process runs at the same time. */
   JOBS_CONCURRENCY_PER_PROCESS: integerEnvSchema(1, 10_000).default(1_000),
-  /** Maximum number of unfinished jobs per API key. */
   JOBS_MAX_UNFINISHED_PER_KEY: integerEnvSchema(1).default(1_000),
-  /** Maximum number of unfinished jobs per location. */
   JOBS_MAX_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(5_000),
-  /** Maximum number of unfinished repeating jobs per location. */
   JOBS_MAX_REPEATING_PER_LOCATION: integerEnvSchema(1).default(200),
   /** Maximum number of children per job, including finished children. */
   JOBS_MAX_CHILDREN_PER_PARENT: integerEnvSchema(1).default(1_000),
@@ -22,13 +19,9 @@ export const jobsServiceConfigSchema = redisConfigSchema.extend({
   JOBS_MAX_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
   /** Maximum number of finished jobs that are stored per location. The oldest jobs are removed first. */
   JOBS_MAX_RETAINED_PER_LOCATION: integerEnvSchema(1).default(100_000),
-  /** Maximum value of a job's `attempts` option. */
   JOBS_MAX_ATTEMPTS: integerEnvSchema(1).default(25),
-  /** Minimum time between two runs of a repeating job, in milliseconds. */
   JOBS_MIN_REPEAT_INTERVAL_MS: integerEnvSchema(1).default(60_000),
-  /** Maximum duration of a job, in milliseconds. */
   JOBS_MAX_DURATION_MS: integerEnvSchema(0).default(3_600_000),
-  /** Number of days for which finished jobs are stored. */
   JOBS_RETENTION_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 

@@ -3,22 +3,35 @@ import { ApiError, type RequestIssue, type RequestIssueCode } from "@pragma/cont
 import type { CreateJobRequest, JobOptions } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/admission/daily-quota";
-import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  type Database,
+  lockInTransaction,
+  runAfterCommit,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { JobsServiceConfig } from "./config.ts";
-import type { JobsServiceContext } from "./context.ts";
+import type { JobQueue } from "./job-queue.ts";
 import {
   countUnfinishedJobs,
   findDuplicateJob,
   insertJob,
   type JobRow,
-  lockJobCreation,
   lockJobRow,
   updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
 import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
+
+/** The resources that the routes and periodic tasks of the jobs service share. */
+export interface JobsServiceContext {
+  db: Database;
+  config: JobsServiceConfig;
+  jobQueue: JobQueue;
+  locations: LocationLookupClient;
+}
 
 /** Returns the public name of a location's queue. Responses contain it, and clients can send it as `parent.queue`. */
 export const getPublicJobQueueName = (locationId: string) => `jobs-${locationId}`;
@@ -46,11 +59,11 @@ export async function findOrCreateJob(
   const deduplicationId = deduplication?.id ?? null;
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockJobCreation(tx, db, locationId, keyId);
+    // So that concurrent requests cannot exceed the limits.
+    for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockInTransaction(tx, db, name);
     const existing = await findDuplicateJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
-    if (options.parent)
-      await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_MAX_CHILDREN_PER_PARENT);
+    if (options.parent) await addChildToParent(tx, locationId, options.parent, config.JOBS_MAX_CHILDREN_PER_PARENT);
     await checkJobLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const newJob = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
@@ -70,25 +83,23 @@ export async function findOrCreateJob(
  */
 async function addChildToParent(
   tx: SqlTransaction,
-  { locationId, parent }: { locationId: string; parent: NonNullable<JobOptions["parent"]> },
+  locationId: string,
+  parent: NonNullable<JobOptions["parent"]>,
   maxChildren: number,
 ): Promise<void> {
   const throwParentIssue = (field: string, message: string) =>
     throwIfInvalid([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
   const queueName = getPublicJobQueueName(locationId);
-  if (parent.queue !== undefined && parent.queue !== queueName) {
+  if (parent.queue !== undefined && parent.queue !== queueName)
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
-  }
   const parentJob = await lockJobRow(tx, { locationId, id: parent.id });
   if (!parentJob) return throwParentIssue("id", "Must be the ID of a job of this location");
   if (parentJob.finishedAt) throwParentIssue("id", "Must be the ID of a job that has not finished");
   if (parentJob.options.repeat) throwParentIssue("id", "Must be the ID of a job that does not repeat");
   const { totalChildren, pendingChildren } = parentJob;
   if (totalChildren >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
-  await updateUnfinishedJobRow(tx, parentJob, {
-    totalChildren: totalChildren + 1,
-    pendingChildren: pendingChildren + 1,
-  });
+  const counts = { totalChildren: totalChildren + 1, pendingChildren: pendingChildren + 1 };
+  await updateUnfinishedJobRow(tx, parentJob, counts);
 }
 
 /**
@@ -102,21 +113,20 @@ async function checkJobLimits(
   config: JobsServiceConfig,
 ): Promise<void> {
   const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
-  if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
-    throw createTooManyJobsError("API key", config.JOBS_MAX_UNFINISHED_PER_KEY);
-  if (ofLocation >= config.JOBS_MAX_UNFINISHED_PER_LOCATION)
-    throw createTooManyJobsError("location", config.JOBS_MAX_UNFINISHED_PER_LOCATION);
-  if (job.jobOptions.repeat && repeating >= config.JOBS_MAX_REPEATING_PER_LOCATION) {
-    throw createJobLimitError("repeating_jobs", config.JOBS_MAX_REPEATING_PER_LOCATION, "repeating jobs per location");
-  }
+  throwIfTooManyJobs("API key", ofKey, config.JOBS_MAX_UNFINISHED_PER_KEY);
+  throwIfTooManyJobs("location", ofLocation, config.JOBS_MAX_UNFINISHED_PER_LOCATION);
+  const maxRepeating = config.JOBS_MAX_REPEATING_PER_LOCATION;
+  if (job.jobOptions.repeat && repeating >= maxRepeating)
+    throw createJobLimitError("repeating_jobs", maxRepeating, "repeating jobs per location");
   const jobsPerDay = { name: "jobs", maximum: config.JOBS_MAX_PER_DAY, unit: "jobs" };
   await consumeDailyQuotaOrThrow(tx, { locationId, quota: jobsPerDay, amount: 1 });
   const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_MAX_BYTES_PER_DAY, unit: "bytes" };
   await consumeDailyQuotaOrThrow(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
 }
 
-function createTooManyJobsError(owner: "API key" | "location", maximum: number): ApiError {
-  return new ApiError("too_many_jobs", {
+function throwIfTooManyJobs(owner: "API key" | "location", unfinished: number, maximum: number): void {
+  if (unfinished < maximum) return;
+  throw new ApiError("too_many_jobs", {
     detail: `This ${owner} has ${maximum} unfinished jobs, which is the limit. Wait until some of these jobs have finished.`,
     limit: { name: "unfinished_jobs", maximum, unit: `jobs per ${owner}` },
     headers: { "retry-after": "60" },
@@ -124,8 +134,10 @@ function createTooManyJobsError(owner: "API key" | "location", maximum: number):
 }
 
 function createJobLimitError(name: string, maximum: number, unit: string): ApiError {
-  const detail = `The limit is ${maximum} ${unit}.`;
-  return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
+  return new ApiError("limit_reached", {
+    detail: `The limit is ${maximum} ${unit}.`,
+    limit: { name, maximum, unit },
+  });
 }
 
 /** The options of a child that decide what happens to its parent if the child fails. At most one of them may be set. */
@@ -138,31 +150,20 @@ function validateJob(
   now: number,
 ): RequestIssue[] {
   const { JOBS_MAX_DURATION_MS: maxDurationMs, JOBS_MAX_ATTEMPTS: maxAttempts } = config;
-  const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
+  const { attempts = 1, sizeLimit = 0, repeat, deduplication, parent } = jobOptions;
   const issues: RequestIssue[] = [];
-  const addIssueIf = (isInvalid: unknown, path: string, code: RequestIssueCode, text: string) => {
-    if (isInvalid) issues.push({ in: "body", path, code, message: text });
-  };
-  const addConflictIf = (isInvalid: unknown, option: string, text: string) =>
-    addIssueIf(isInvalid, `jobOptions.${option}`, "conflict", text);
+  const addIssue = (path: string, code: RequestIssueCode, text: string) =>
+    issues.push({ in: "body", path, code, message: text });
+
+  if (duration > maxDurationMs) addIssue("duration", "too_big", `Must be at most ${maxDurationMs} milliseconds`);
+  if (attempts > maxAttempts) addIssue("jobOptions.attempts", "too_big", `Must be at most ${maxAttempts}`);
   const size = Buffer.byteLength(JSON.stringify({ message, duration }));
-  const isTooLarge = sizeLimit > 0 && size > sizeLimit;
-
-  addIssueIf(duration > maxDurationMs, "duration", "too_big", `Must be at most ${maxDurationMs} milliseconds`);
-  addIssueIf(attempts > maxAttempts, "jobOptions.attempts", "too_big", `Must be at most ${maxAttempts}`);
-  addIssueIf(
-    isTooLarge,
-    "jobOptions.sizeLimit",
-    "too_big",
-    `The payload has ${size} bytes as JSON, which exceeds this limit`,
-  );
-
-  const chosenOptions = parentFailureOptions.filter((option) => jobOptions[option]);
-  for (const option of chosenOptions)
-    addConflictIf(chosenOptions.length > 1, option, `At most one of ${chosenOptions.join(", ")} can be set`);
-  const isDeduplicatedChild = jobOptions.deduplication && jobOptions.parent;
-  addConflictIf(isDeduplicatedChild, "deduplication", "Cannot be combined with parent");
-  return repeat
-    ? [...issues, ...validateJobRepeatOptions(jobOptions, config.JOBS_MIN_REPEAT_INTERVAL_MS, now)]
-    : issues;
+  if (sizeLimit > 0 && size > sizeLimit)
+    addIssue("jobOptions.sizeLimit", "too_big", `The payload has ${size} bytes as JSON, which exceeds this limit`);
+  const chosen = parentFailureOptions.filter((option) => jobOptions[option]);
+  for (const option of chosen.length > 1 ? chosen : [])
+    addIssue(`jobOptions.${option}`, "conflict", `At most one of ${chosen.join(", ")} can be set`);
+  if (deduplication && parent) addIssue("jobOptions.deduplication", "conflict", "Cannot be combined with parent");
+  if (repeat) issues.push(...validateJobRepeatOptions(jobOptions, config.JOBS_MIN_REPEAT_INTERVAL_MS, now));
+  return issues;
 }

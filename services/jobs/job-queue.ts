@@ -18,7 +18,6 @@ import { type JobRunnerDependencies, runJob } from "./run-job.ts";
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
 export const publicJobsBullQueueName = "jobs-public";
-/** The BullMQ job name, which is the same for all jobs. */
 export const publicJobsBullJobName = "message";
 /**
  * Returns a job's BullMQ id. Replaces the colon in the id of a repeating job's run with `~`, because BullMQ rejects

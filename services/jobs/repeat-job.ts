@@ -1,11 +1,5 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import {
-  countUnfinishedRuns,
-  insertJob,
-  type JobPrimaryKey,
-  type JobRow,
-  updateUnfinishedJobRow,
-} from "./queries/jobs.ts";
+import { countUnfinishedRuns, insertJob, type JobRow, updateUnfinishedJobRow } from "./queries/jobs.ts";
 import { computeNextJobRunMs } from "./repeat-schedule.ts";
 
 /**
@@ -24,14 +18,4 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
   await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, repeatingJobId: job.id, options }, new Date(dueMs));
   await updateUnfinishedJobRow(tx, job, { lastDueMs: dueMs });
-}
-
-/**
- * Finishes a repeating job that has no unfinished run. An unfinished run exists until the limit or end date is reached,
- * because each run inserts the next run when it starts.
- */
-export async function finishRepeatingJobIfExhausted(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
-  if ((await countUnfinishedRuns(tx, key)) > 0) return;
-  const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
-  await updateUnfinishedJobRow(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
 }

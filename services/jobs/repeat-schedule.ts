@@ -37,23 +37,20 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
   }
   if ((every === undefined) === (pattern === undefined))
     addIssue("repeat", "conflict", "Must have either every or pattern");
-  if (immediately && startDate !== undefined) {
+  if (immediately && startDate !== undefined)
     addIssue("repeat.immediately", "conflict", "Cannot be combined with startDate");
-  }
-  for (const [option, date] of Object.entries({ startDate, endDate })) {
-    if (date !== undefined && toTimestampMs(date) > maxJobDueTimeMs)
+  const startMs = toTimestampMs(startDate);
+  const endMs = toTimestampMs(endDate);
+  for (const [option, ms] of Object.entries({ startDate: startMs, endDate: endMs }))
+    if (ms !== undefined && ms > maxJobDueTimeMs)
       addIssue(`repeat.${option}`, "too_big", "Must not be after the year 9999");
-  }
-  if (endDate !== undefined && toTimestampMs(endDate) <= now)
-    addIssue("repeat.endDate", "too_small", "Must be in the future");
-  if (endDate !== undefined && startDate !== undefined && toTimestampMs(endDate) <= toTimestampMs(startDate)) {
+  if (endMs !== undefined && endMs <= now) addIssue("repeat.endDate", "too_small", "Must be in the future");
+  if (endMs !== undefined && startMs !== undefined && endMs <= startMs)
     addIssue("repeat.endDate", "conflict", "Must be after startDate");
-  }
   const tooOften = `Runs must be at least ${minRepeatMs} milliseconds apart`;
   if (every !== undefined && every < minRepeatMs) addIssue("repeat.every", "too_small", tooOften);
   if (pattern !== undefined) {
-    const firstMs = startDate === undefined ? now : Math.max(now, toTimestampMs(startDate));
-    const patternIssue = findPatternIssue(pattern, firstMs);
+    const patternIssue = findPatternIssue(pattern, Math.max(now, startMs ?? now));
     if (patternIssue !== undefined) addIssue("repeat.pattern", "invalid_format", patternIssue);
     else if (computeMinIntervalMs(pattern) < minRepeatMs) addIssue("repeat.pattern", "too_small", tooOften);
   }
@@ -70,7 +67,8 @@ export function computeNextJobRunMs(
   now: number,
 ): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
-  const earliestMs = Math.max(now, startDate === undefined ? now : toTimestampMs(startDate), lastDueMs ?? now);
+  const earliestMs = Math.max(now, toTimestampMs(startDate) ?? now, lastDueMs ?? now);
+  const endMs = toTimestampMs(endDate) ?? Number.POSITIVE_INFINITY;
   let dueMs = earliestMs;
   if (every !== undefined && lastDueMs !== null)
     dueMs = lastDueMs + Math.max(1, Math.ceil((now - lastDueMs) / every)) * every;
@@ -80,13 +78,11 @@ export function computeNextJobRunMs(
       .getTime();
   }
   dueMs = Math.min(dueMs, maxJobDueTimeMs);
-  return endDate !== undefined && dueMs > toTimestampMs(endDate) ? undefined : dueMs;
+  return dueMs > endMs ? undefined : dueMs;
 }
 
-/** Returns a date in milliseconds since 1970. */
-function toTimestampMs(date: string | number): number {
-  return typeof date === "number" ? date : Date.parse(date);
-}
+const toTimestampMs = (date: string | number | undefined): number | undefined =>
+  typeof date === "string" ? Date.parse(date) : date;
 
 /** Returns why a cron pattern is rejected for a schedule that starts at `startMs`; undefined if it is accepted. */
 function findPatternIssue(pattern: string, startMs: number): string | undefined {

@@ -8,6 +8,7 @@ import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import {
   acquireJobLease,
+  countUnfinishedRuns,
   deleteJobRow,
   type JobKeyWithOptionalLease,
   type JobPrimaryKey,
@@ -17,10 +18,9 @@ import {
   updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
 import { deleteJobRowsExceedingRetention } from "./queries/remove-jobs.ts";
-import { finishRepeatingJobIfExhausted, insertNextJobRun } from "./repeat-job.ts";
+import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
-/** The outcome of a job, with its result or with its failure message. */
 type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
@@ -40,20 +40,19 @@ async function finishJob(tx: SqlTransaction, key: JobKeyWithOptionalLease, jobOu
     const repeating = { locationId: job.locationId, id: job.repeatingJobId };
     await updateUnfinishedJobRow(tx, repeating, { ...resultFields, runs: tx`runs + 1` });
     await deleteJobRow(tx, job);
-    return finishRepeatingJobIfExhausted(tx, repeating);
+    // An unfinished run exists until the limit or end date is reached, because each run inserts the next run when it starts.
+    if ((await countUnfinishedRuns(tx, repeating)) > 0) return;
+    const lastOutcome = tx`case when failure is null then 'completed' else 'failed' end`;
+    await updateUnfinishedJobRow(tx, repeating, { outcome: lastOutcome, progress: 100, finishedAt: tx`now()` });
+    return;
   }
   if (isCompleted && job.pendingChildren > 0) {
     await updateUnfinishedJobRow(tx, job, { isWorkDone: true, leaseExpiresAt: null, queuedAt: null, progress: 0 });
     return;
   }
   const counts = isCompleted ? { progress: 100 } : { attemptsMade: job.attemptsMade + 1 };
-  await updateUnfinishedJobRow(tx, job, {
-    ...resultFields,
-    ...counts,
-    outcome,
-    leaseExpiresAt: null,
-    finishedAt: tx`now()`,
-  });
+  const endFields = { outcome, leaseExpiresAt: null, finishedAt: tx`now()` };
+  await updateUnfinishedJobRow(tx, job, { ...resultFields, ...counts, ...endFields });
   await updateParentJob(tx, job, outcome);
   await deleteJobRowsExceedingRetention(tx, job, outcome);
 }
@@ -66,9 +65,8 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
   if (outcome === "failed" && failParentOnFailure) {
     await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
-    const waitingParent = await updateUnfinishedJobRow(tx, key, {
-      pendingChildren: tx`greatest(0, pending_children - 1)`,
-    });
+    const pendingChildren = tx`greatest(0, pending_children - 1)`;
+    const waitingParent = await updateUnfinishedJobRow(tx, key, { pendingChildren });
     if (!waitingParent?.isWorkDone || waitingParent.pendingChildren > 0) return;
     const { message, duration } = waitingParent;
     await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
@@ -98,7 +96,6 @@ export type JobHandler = (
   { reportProgress, signal }: { reportProgress: (percent: number) => Promise<void>; signal: AbortSignal },
 ) => Promise<JobResult>;
 
-/** Waits for the job's duration, and reports the progress in the meantime. */
 export const sleepForJobDuration: JobHandler = async ({ message, duration }, { reportProgress, signal }) => {
   const startedAtMs = performance.now();
   const elapsedMs = () => performance.now() - startedAtMs;
@@ -138,9 +135,8 @@ export async function runJob(
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-    await updateUnfinishedJobRow(db.sql, job, { leaseExpiresAt: newJobLeaseExpirySql(db.sql), progress }).catch(
-      () => {},
-    );
+    const leaseExpiresAt = newJobLeaseExpirySql(db.sql);
+    await updateUnfinishedJobRow(db.sql, job, { leaseExpiresAt, progress }).catch(() => {});
   };
   await runWithObservabilityContext({ traceparent, operation }, async ({ traceId }) => {
     const startedAtMs = performance.now();
@@ -159,18 +155,14 @@ export async function runJob(
         throw new WaitingError();
       }
       log.error({ ...logFields(), err: error }, "job failed");
-      await inTransaction((tx) => recordJobFailure(tx, job, { queued, error }));
+      await inTransaction((tx) => recordJobFailure(tx, job, queued, error));
       throw error;
     }
   });
 }
 
 /** Records a failed attempt: schedules the next attempt, or finishes the job if this was the last one allowed. */
-async function recordJobFailure(
-  tx: SqlTransaction,
-  job: JobRow,
-  { queued, error }: { queued: QueuedJob; error: Error },
-): Promise<void> {
+async function recordJobFailure(tx: SqlTransaction, job: JobRow, queued: QueuedJob, error: Error): Promise<void> {
   const { attempts = 1, backoff = 0 } = job.options;
   const attemptsMade = job.attemptsMade + 1;
   const failure = error.message;
@@ -178,12 +170,7 @@ async function recordJobFailure(
   const strategy = Backoffs.normalize(backoff as number | BackoffOptions);
   const backoffMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
   const dueMs = Math.min(maxJobDueTimeMs, Date.now() + backoffMs);
-  const waitingFields = {
-    leaseExpiresAt: null,
-    queuedAt: null,
-    progress: 0,
-    dueAt: new Date(dueMs),
-    sortPosition: dueMs / 1000,
-  };
+  const due = { dueAt: new Date(dueMs), sortPosition: dueMs / 1000 };
+  const waitingFields = { ...due, leaseExpiresAt: null, queuedAt: null, progress: 0 };
   await updateUnfinishedJobRow(tx, job, { ...waitingFields, attemptsMade, failure });
 }

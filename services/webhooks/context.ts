@@ -14,7 +14,6 @@ export interface WebhooksServiceContext extends WebhooksDependencies {
   changeWaiters: ChangeWaiters;
 }
 
-/** Route fields that all routes of the service share. */
 const webhooksRouteDefaults = { tag: "Webhooks", audience: "public", scope: "webhooks:write" } as const;
 
 type RouteFieldsSchema = z.ZodObject | undefined;
@@ -28,5 +27,4 @@ export function defineWebhooksRoute<
   return createRouteDefiner<WebhooksServiceContext>()<Params, Query, Body>({ ...webhooksRouteDefaults, ...definition });
 }
 
-/** Returns a route of the change feed. */
 export const defineChangesRoute = createRouteDefiner<WebhooksServiceContext>();

@@ -10,7 +10,6 @@ import type { WebhookEndpointRules } from "./endpoints/check-endpoint.ts";
  */
 export type Clock = () => Date;
 
-/** The dependencies that all parts of the webhooks service share. */
 export interface WebhooksDependencies {
   db: Database;
   log: Logger;

@@ -12,7 +12,7 @@ export interface JobPrimaryKey {
   id: string;
 }
 
-/** A job with its options and current state. */
+/** A row of the table of jobs. The migration describes its columns. */
 export interface JobRow extends JobPrimaryKey {
   keyId: string;
   consumer: string;
@@ -21,42 +21,30 @@ export interface JobRow extends JobPrimaryKey {
   options: JobOptions;
   timestamp: number;
   createdAt: Date;
-  /** When the job may start; null for a repeating job, whose runs are separate rows. */
   dueAt: Date | null;
   priority: number;
-  /** When the job was queued in BullMQ; null while the job waits in PostgreSQL. */
   queuedAt: Date | null;
-  /** When the lease of the process that runs the job expires; null without a lease. */
   leaseExpiresAt: Date | null;
-  /** Id of the latest lease; null before the first lease. */
   leaseId: string | null;
   attemptsMade: number;
-  /** Whether the job's own work is done, so that the job waits only for its children. */
   isWorkDone: boolean;
-  /** Number of children, including finished children. */
   totalChildren: number;
-  /** Number of children that the job waits for. */
   pendingChildren: number;
-  /** Progress in percent. */
   progress: number;
-  /** Number of finished runs of a repeating job. */
   runs: number;
-  /** When the latest run of a repeating job is or was due, in milliseconds since 1970; null for other jobs. */
   lastDueMs: number | null;
-  /** Id of the repeating job of which this job is a run; null for other jobs. */
   repeatingJobId: string | null;
   result: JobResult | null;
   failure: string | null;
   outcome: "completed" | "failed" | null;
   finishedAt: Date | null;
-  /** W3C trace context of the request that created the job. */
   traceparent: string | null;
 }
 
-type NewJobRow = Pick<
-  JobRow,
-  "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
-> & { repeatingJobId?: string };
+type NewJobRow = JobPrimaryKey &
+  Pick<JobRow, "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"> & {
+    repeatingJobId?: string;
+  };
 
 /**
  * Returns the SQL columns of a job. Queries do not select `*`, because a prepared statement with `*` fails once per
@@ -67,23 +55,12 @@ const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
   lease_expires_at, lease_id, attempts_made, is_work_done, total_children, pending_children, progress, runs,
   last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
 
-/** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
-export async function lockJobCreation(
-  tx: SqlTransaction,
-  db: Database,
-  locationId: string,
-  keyId: string,
-): Promise<void> {
-  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockInTransaction(tx, db, name);
-}
-
 export async function findJobRow(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
     select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
-/** Locks a job against concurrent changes until the transaction ends, and returns the job. */
 export async function lockJobRow(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select ${jobColumns(tx)} from location_jobs where location_id = ${locationId} and id = ${id} for update`;
@@ -115,12 +92,6 @@ export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string
     from location_jobs
     where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and repeating_job_id is null`;
   return counts;
-}
-
-export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*) from location_jobs where finished_at is null and repeating_job_id is null`;
-  return row.count;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { CreateJobRequest, CreateJobResponse, JobState, jobIdSchema } from "@pragma/contracts/job";
-import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createRouteDefiner, createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
@@ -8,8 +8,7 @@ import {
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineJobsRoute } from "../context.ts";
-import { findOrCreateJob, getPublicJobQueueName } from "../find-or-create-job.ts";
+import { findOrCreateJob, getPublicJobQueueName, type JobsServiceContext } from "../find-or-create-job.ts";
 import { publicJobsBullJobName } from "../job-queue.ts";
 import { findJobRow, type JobRow } from "../queries/jobs.ts";
 
@@ -17,6 +16,7 @@ const locationIdQuery = z.object({
   locationId: locationIdQueryParameter("ID of the job's location. Defaults to the API key's location."),
 });
 
+const defineJobsRoute = createRouteDefiner<JobsServiceContext>();
 const jobRouteDefaults = { tag: "Jobs", audience: "public", scope: "jobs:write" } as const;
 
 export const getJobRoute = defineJobsRoute({
@@ -37,22 +37,14 @@ export const getJobRoute = defineJobsRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const job = await findJobRow(services.db.sql, { locationId, id: params.id });
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
-    return createTaggedJsonResponse(JSON.stringify(toJobStatusResponse(job)), {
-      ifNoneMatch: header("if-none-match"),
-    });
+    const text = JSON.stringify(toJobStatusResponse(job));
+    return createTaggedJsonResponse(text, { ifNoneMatch: header("if-none-match") });
   },
 });
 
 function toJobResponse({ id, locationId, message, duration, options, timestamp }: JobRow): CreateJobResponse {
-  const payload = { message, duration };
-  return {
-    id,
-    queueName: getPublicJobQueueName(locationId),
-    jobName: publicJobsBullJobName,
-    jobOptions: options,
-    payload,
-    timestamp,
-  };
+  const names = { queueName: getPublicJobQueueName(locationId), jobName: publicJobsBullJobName };
+  return { id, ...names, jobOptions: options, payload: { message, duration }, timestamp };
 }
 
 function toJobStatusResponse(job: JobRow): JobState {

@@ -12,8 +12,6 @@ export interface ChangeCursor {
   offset: number;
 }
 
-export const changeFeedStart: ChangeCursor = { position: 1, offset: 0 };
-
 const version = 1;
 const contentLength = 13;
 const checksumLength = 6;

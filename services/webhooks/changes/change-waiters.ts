@@ -26,7 +26,6 @@ interface WaitRequest {
   /** See `getSenderId`. */
   senderId: string;
   timeoutMs: number;
-  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 

@@ -8,17 +8,13 @@ import {
 } from "../queries/changes.ts";
 import type { ChangeWaiters } from "./change-waiters.ts";
 
-/** A new state of a report. */
 interface ReportChange {
   locationId: string;
   reportId: string;
-  /** The revision of the till. */
   revision: number;
   /** `stored`: the report was computed. `erased`: the same, after personal data was erased. */
   kind: "stored" | "erased" | "removed" | "expired";
-  /** When the change happened, in UTC. */
   changedAt: string;
-  /** The orders of the till; empty if the report was removed. */
   orderIds: string[];
 }
 

@@ -15,7 +15,6 @@ export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, 
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
   attemptWriter: WebhookAttemptWriter;
-  /** Releases a claim whose delivery was not attempted. */
   releaseClaim(claim: ReleasedWebhookDeliveryClaim): Promise<unknown>;
   /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;

@@ -1,9 +1,7 @@
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 
 interface BatchOptions {
-  /** Maximum number of items in one call. */
   maxBatchSize: number;
-  /** Maximum number of calls in progress. */
   maxConcurrentBatches: number;
   /** Milliseconds to collect items before each call. By default, items of one event loop iteration are collected. */
   batchDelayMs?: number;

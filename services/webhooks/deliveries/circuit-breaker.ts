@@ -1,5 +1,4 @@
 export interface CircuitBreakerOptions {
-  /** Number of consecutive failures after which the breaker opens. */
   failureThreshold: number;
   /** Milliseconds for which the breaker blocks all messages when it opens. Each failed probe doubles this duration. */
   initialOpenMs: number;

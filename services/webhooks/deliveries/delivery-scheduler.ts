@@ -6,11 +6,8 @@ import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 
 interface DeliverySchedulerOptions extends SharedQueueOptions {
   log: Logger;
-  /** Returns the endpoint of a webhook; undefined when the endpoint cannot be loaded. Never rejects. */
   findEndpoint(webhookId: string): Promise<{ locationId: string; url: URL } | undefined>;
-  /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
-  /** Attempts a claimed delivery. Never rejects. */
   attemptDelivery(claim: WebhookDeliveryClaim): Promise<BreakerResult>;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;
@@ -19,7 +16,6 @@ interface DeliverySchedulerOptions extends SharedQueueOptions {
 
 /** Maximum share of all permits that messages to one origin hold. The maximum is at least `maxConcurrency` permits. */
 const maxOriginShare = 0.25;
-/** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
 const idleCleanupMs = 60_000;
 
@@ -89,7 +85,6 @@ export class WebhookDeliveryScheduler {
     return this.#semaphore.activePermits;
   }
 
-  /** Number of endpoints whose circuit breaker is open. */
   get openCircuitCount(): number {
     return [...this.#queues.values()].filter(({ isCircuitOpen }) => isCircuitOpen).length;
   }

@@ -145,7 +145,6 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
 
   return {
     ...{ scheduler, testLoop, recoveryLoop, pollAllInstances },
-    /** Starts no more attempts, and waits for the attempts in flight. */
     async close(): Promise<void> {
       attemptWriter.close();
       await Promise.all([scheduler.close(), testLoop.close(), recoveryLoop.close()]);

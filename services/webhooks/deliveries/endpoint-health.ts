@@ -9,7 +9,6 @@ interface EndpointHealth {
   failingSince: Date;
   /** When the recipient was warned that the endpoint is failing; null before the warning. */
   warnedAt: Date | null;
-  /** Whether the endpoint responded with status 410. */
   isGone: boolean;
 }
 
@@ -30,7 +29,6 @@ export function chooseEndpointAction(
   return failingForMs >= warnAfterMs && warnedAt === null ? "warn" : "nothing";
 }
 
-/** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
   locationId: string;
   webhookId: string;
@@ -40,7 +38,6 @@ interface FailingEndpointUpdate {
   hasSucceeded: boolean;
   lastError: string;
   isGone: boolean;
-  /** The W3C trace context of the latest attempt. */
   traceparent: string;
 }
 

@@ -19,7 +19,6 @@ export type BreakerResult = "succeeded" | "failed" | "unknown";
 /** What the queues of all endpoints share. */
 export interface SharedQueueOptions {
   limits: {
-    /** Maximum number of messages in flight to one endpoint. */
     maxConcurrency: number;
     circuitBreaker: CircuitBreakerOptions;
   };

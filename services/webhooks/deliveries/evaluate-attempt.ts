@@ -1,4 +1,3 @@
-/** The response to a posted message, or the reason why there is no response. */
 export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
   | {
@@ -8,19 +7,16 @@ export type WebhookPostResult =
       triedAddresses?: readonly string[];
     };
 
-/** The effect of an attempt on its delivery. */
 export interface WebhookAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
   /** Why the attempt failed, as shown to clients; null when the attempt succeeded. */
   error: string | null;
   nextAttemptAt: Date | null;
-  /** Whether the endpoint responded with status 410. */
   isEndpointGone: boolean;
 }
 
 interface EvaluateAttemptOptions {
   schedule: readonly number[];
-  /** Number of attempts that failed before this attempt. */
   failedAttempts: number;
   endedAt: Date;
   /** Whether the message is a test, which is never retried. */

@@ -16,7 +16,6 @@ interface SignedRequest {
 interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost"> {
   /** Maximum time from the start of a request to the last byte of its response, in milliseconds. */
   timeoutMs: number;
-  /** Maximum number of connections to one origin. */
   maxConnectionsPerOrigin: number;
 }
 
@@ -24,7 +23,6 @@ interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPo
 const connectTimeoutMs = 5_000;
 /** Number of bytes of a response body after which the connection is closed. */
 const maxReadBytes = 64 * 1_024;
-/** Maximum number of bytes of a response body that are stored. */
 const maxStoredBytes = 20 * 1_024;
 
 /** Returns a client that posts messages to endpoints over persistent connections. */
@@ -57,7 +55,6 @@ export function createWebhookHttpClient({ timeoutMs, maxConnectionsPerOrigin, ..
   };
 }
 
-/** One request and the first part of its response. */
 class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #host: string;
   readonly #resolve: (result: WebhookPostResult) => void;
@@ -106,13 +103,13 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
-    if (!(error instanceof HostConnectionError)) return this.#settle(describeFailure(error));
-    const { addresses, cause } = error;
-    const reason = describeFailure(cause instanceof Error ? cause : error);
-    if (addresses.every((address) => this.#host === address || this.#host === `[${address}]`))
-      return this.#settle(reason);
-    // Stated, because only one of the addresses may be at fault.
-    this.#settle(`${reason.replace(/\.$/, "")}. Tried ${addresses.join(", ")}.`, addresses);
+    const addresses = error instanceof HostConnectionError ? error.addresses : [];
+    const cause = error instanceof HostConnectionError && error.cause instanceof Error ? error.cause : error;
+    const reason = describeFailure(cause);
+    // The addresses are stated, because only one of them may be at fault, unless the URL contains the address.
+    const isStated = addresses.some((address) => this.#host !== address && this.#host !== `[${address}]`);
+    if (isStated) this.#settle(`${reason.replace(/\.$/, "")}. Tried ${addresses.join(", ")}.`, addresses);
+    else this.#settle(reason);
   }
 
   /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */

@@ -8,36 +8,22 @@ export type WebhookAddressPolicy = ReturnType<typeof createWebhookAddressPolicy>
  * addresses of cloud providers are in these ranges. Azure's platform address, 168.63.129.16, is listed separately,
  * because it is in a public range.
  */
-const specialIPv4: [string, number][] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["168.63.129.16", 32],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.31.196.0", 24],
-  ["192.52.193.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["192.175.48.0", 24],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4],
-];
+const specialIPv4 = `
+  0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24
+  203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
 
 /** Special-purpose IPv6 ranges within 2000::/3: protocol assignments (such as Teredo), documentation, 6to4, AS112. */
-const specialIPv6: [string, number][] = [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["2620:4f:8000::", 48],
-  ["3fff::", 20],
-];
+const specialIPv6 = "2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20";
+
+const parseRanges = (text: string) =>
+  text
+    .trim()
+    .split(/\s+/)
+    .map((range) => {
+      const [network = "", prefix] = range.split("/");
+      return { network, prefix: Number(prefix) };
+    });
 
 const forbiddenAddresses = new BlockList();
 const publicIPv6Addresses = new BlockList();
@@ -45,12 +31,12 @@ publicIPv6Addresses.addSubnet("2000::", 3, "ipv6");
 // IPv4 addresses in IPv6 notation (IPv4-mapped or NAT64) are allowed, except for the forbidden IPv4 ranges below.
 publicIPv6Addresses.addSubnet("::ffff:0.0.0.0", 96, "ipv6");
 publicIPv6Addresses.addSubnet("64:ff9b::0.0.0.0", 96, "ipv6");
-for (const [network, prefix] of specialIPv4) {
+for (const { network, prefix } of parseRanges(specialIPv4)) {
   forbiddenAddresses.addSubnet(network, prefix, "ipv4");
   forbiddenAddresses.addSubnet(`::ffff:${network}`, 96 + prefix, "ipv6");
   forbiddenAddresses.addSubnet(`64:ff9b::${network}`, 96 + prefix, "ipv6");
 }
-for (const [network, prefix] of specialIPv6) forbiddenAddresses.addSubnet(network, prefix, "ipv6");
+for (const { network, prefix } of parseRanges(specialIPv6)) forbiddenAddresses.addSubnet(network, prefix, "ipv6");
 
 const loopbackAddresses = new BlockList();
 loopbackAddresses.addSubnet("127.0.0.0", 8, "ipv4");

@@ -19,7 +19,6 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   time: string;
   sequence: number | null;
   data: WebhookMessageData<Event>;
-  /** The W3C trace context of the event. */
   traceparent: string;
 }
 

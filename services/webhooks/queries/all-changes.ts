@@ -1,11 +1,9 @@
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type ChangeRowRange, type FoundChangeRows, findEntriesOfRows, selectChangeColumns } from "./changes.ts";
 
-/** The state of the feed of all locations. */
 export interface AllChangesFeed {
   /** Identifies the feed of this installation. */
   feedId: string;
-  /** The last position. */
   position: number;
 }
 

@@ -4,7 +4,6 @@ import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/
 import type { WebhookDeliveryClaim } from "./claims.ts";
 import { getMessageDay } from "./deliveries.ts";
 
-/** An attempt that has ended, and its result. */
 export interface CompletedWebhookAttempt {
   claim: WebhookDeliveryClaim;
   postResult: WebhookPostResult;

@@ -22,7 +22,6 @@ export interface ChangeRow {
 /** The change feed of a location, which is locked. */
 export interface LockedChangeFeed {
   locationId: string;
-  /** The last position. */
   position: number;
 }
 

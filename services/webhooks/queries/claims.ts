@@ -2,14 +2,12 @@ import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./deliveries.ts";
 
-/** A delivery whose next attempt this process has claimed. */
 export interface WebhookDeliveryClaim {
   locationId: string;
   deliveryId: string;
   generation: number;
   attempt: number;
   webhookId: string;
-  /** The revision of the webhook at the time of the claim. */
   revision: number;
   messageId: string;
   /** When the delivery and its message were created. The day determines the partition of the message and of attempts. */
@@ -19,7 +17,6 @@ export interface WebhookDeliveryClaim {
   failures: number;
   /** The body of the message. Claims of the same message share one buffer, to save memory. */
   body: Uint8Array;
-  /** The W3C trace context of the event. */
   traceparent: string | null;
   /** When the lease expires. This process is then presumed dead, and another process may claim the delivery. */
   leaseExpiresAt: Date;
@@ -80,7 +77,6 @@ async function findMessages(
   return new Map(rows.map(({ id, body, traceparent }) => [id, { body: Buffer.from(body), traceparent }]));
 }
 
-/** A request to claim up to `max` deliveries of a webhook. */
 export interface WebhookDeliveryClaimRequest {
   locationId: string;
   webhookId: string;
@@ -157,7 +153,6 @@ const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) 
 /** A claim whose delivery was not attempted, and the time when the delivery is due again. */
 export type ReleasedWebhookDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date };
 
-/** Releases claims whose deliveries were not attempted. */
 export async function releaseWebhookDeliveryClaims(
   sql: SqlClient,
   released: ReleasedWebhookDeliveryClaim[],

@@ -10,11 +10,9 @@ export interface NewWebhookMessage {
   body: string;
   /** The id of the order in the body; the id of the message when the body contains no order. */
   subject: string;
-  /** The W3C trace context of the event. */
   traceparent: string;
 }
 
-/** A delivery to store. */
 interface NewWebhookDelivery {
   deliveryId: string;
   messageId: string;
@@ -28,9 +26,7 @@ interface InsertedWebhookMessage {
   messageId: string;
   deliveryId: string | null;
   isClaimed: boolean;
-  /** Whether the webhook is active. */
   isActive: boolean;
-  /** The current revision of the webhook. */
   revision: number;
 }
 

@@ -2,7 +2,6 @@ import type { WebhookRecipient, WebhookRecipientWithSecret } from "@pragma/contr
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A recipient with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookRecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
 /** Returns the SQL columns of a recipient. The query must select from the table recipients with the alias `r`. */

@@ -3,7 +3,6 @@ import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WithDateFields } from "./row-types.ts";
 
-/** A recovery with the same fields as in the API, but with times as `Date` objects. */
 export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
 export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
@@ -48,15 +47,10 @@ export async function upsertBulkDeliveryRecoveryRow(
   return row;
 }
 
-/** Maximum number of deliveries that one transaction requeues. */
 const recoveryBatchSize = 500;
 
-interface UnfinishedRecovery {
+interface UnfinishedRecovery extends Pick<DeliveryRecoveryRow, "id" | "webhookId" | "since" | "createdAt"> {
   locationId: string;
-  id: string;
-  webhookId: string;
-  since: Date;
-  createdAt: Date;
   cursorCreatedAt: Date | null;
   cursorId: string | null;
 }

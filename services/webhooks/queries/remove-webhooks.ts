@@ -1,7 +1,6 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./deliveries.ts";
 
-/** Maximum number of deliveries that one statement removes. */
 const batchSize = 1_000;
 
 const dayMs = 24 * 3_600_000;

@@ -2,7 +2,6 @@ import type { Webhook, WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A webhook with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookRow = WithDateFields<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
 export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`

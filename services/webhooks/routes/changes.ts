@@ -21,7 +21,6 @@ import {
 import { z } from "zod";
 import {
   type ChangeCursor,
-  changeFeedStart,
   createInvalidCursorError,
   decodeChangeCursor,
   encodeChangeCursor,
@@ -143,7 +142,7 @@ function resolveChangeTypes(principal: Principal, requested: ChangeType[] | unde
 
 /** @throws `ApiError` invalid_cursor when the cursor is not of this feed, or after its end. */
 function resolveCursor({ id, lastPosition }: ChangeFeed, after: string | undefined): ChangeCursor {
-  if (after === undefined) return changeFeedStart;
+  if (after === undefined) return { position: 1, offset: 0 };
   if (after === "now") return { position: lastPosition + 1, offset: 0 };
   const cursor = decodeChangeCursor(id, after);
   // The database was restored from a backup that does not contain the end of the feed.

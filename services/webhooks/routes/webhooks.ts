@@ -27,7 +27,6 @@ import {
 
 const upsertWebhookJson = createValidatingJsonBodyParser(UpsertWebhookRequest);
 
-/** Parses the request body of a webhook, and checks that the webhook's endpoint is allowed. */
 const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksServiceContext> = {
   ...upsertWebhookJson,
   async parse(bytes, services, sender) {
