@@ -76,11 +76,7 @@ export async function findOrCreateJob(
   });
 }
 
-/**
- * Makes the parent of a new job wait until the new job has finished.
- *
- * @throws `ApiError` invalid_request, limit_reached.
- */
+/** Makes the parent of a new job wait for the new job. @throws `ApiError` invalid_request, limit_reached. */
 async function addChildToParent(
   tx: SqlTransaction,
   locationId: string,
@@ -102,11 +98,7 @@ async function addChildToParent(
   await updateUnfinishedJobRow(tx, parentJob, counts);
 }
 
-/**
- * Checks that a new job exceeds no limit of the API key or the location, and counts the job towards the daily quotas.
- *
- * @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded.
- */
+/** Also counts the job towards the daily quotas. @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded. */
 async function checkJobLimits(
   tx: SqlTransaction,
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
@@ -140,7 +132,7 @@ function createJobLimitError(name: string, maximum: number, unit: string): ApiEr
   });
 }
 
-/** The options of a child that decide what happens to its parent if the child fails. At most one of them may be set. */
+/** The options of a child that decide what happens to its parent if the child fails. */
 const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
 
 /** Returns the validation issues in a new job: conflicting options, and values beyond the configured limits. */

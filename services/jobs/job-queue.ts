@@ -46,15 +46,9 @@ const pollMs = 2_000;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
-/**
- * Milliseconds for which the worker pauses when Redis is full and rejects writes. Without this pause, BullMQ would
- * retry thousands of times per second.
- */
+/** The pause of the worker when Redis is full. Without it, BullMQ would retry thousands of times per second. */
 const redisFullPauseMs = 2_000;
-/**
- * Milliseconds without a lock renewal after which BullMQ considers the worker of a job dead. Equals the duration of a
- * job's lease in PostgreSQL.
- */
+/** Milliseconds after which BullMQ considers a worker dead that renews no lock. A lease in PostgreSQL lasts as long. */
 const lockDuration = 15_000;
 const stalledInterval = 5_000;
 /**
@@ -97,10 +91,7 @@ export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerD
   });
   queue.on("error", () => {});
 
-  /**
-   * Adds a job to BullMQ. After a failed attempt, retries the existing BullMQ job instead, because it contains the
-   * stack traces of earlier attempts.
-   */
+  /** After a failed attempt, retries the existing BullMQ job, because it contains the stack traces of earlier attempts. */
   async function enqueueJob(job: JobRow): Promise<void> {
     const { locationId, id, timestamp, options } = job;
     const jobId = toBullJobId(job);

@@ -131,7 +131,7 @@ export async function runJob(
   const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
   const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
   const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
-  /** Stores the progress, renews the lease, and shows the progress to operators on the BullMQ board. */
+  /** Also renews the lease, and shows the progress to operators on the BullMQ board. */
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});

@@ -55,7 +55,6 @@ export const webhooksServiceConfigSchema = z.object({
 
 export type WebhooksServiceConfig = z.output<typeof webhooksServiceConfigSchema>;
 
-/** Returns the timeout of one attempt, in milliseconds. */
 export const getWebhookAttemptTimeoutMs = (config: WebhooksServiceConfig): number =>
   config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 

@@ -26,5 +26,3 @@ export function defineWebhooksRoute<
 >(definition: Omit<RouteDefinition<Params, Query, Body, WebhooksServiceContext>, keyof typeof webhooksRouteDefaults>) {
   return createRouteDefiner<WebhooksServiceContext>()<Params, Query, Body>({ ...webhooksRouteDefaults, ...definition });
 }
-
-export const defineChangesRoute = createRouteDefiner<WebhooksServiceContext>();

@@ -4,7 +4,6 @@ import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/loca
 import { createChangeWaiters } from "./changes/change-waiters.ts";
 import { webhooksServiceConfigSchema } from "./config.ts";
 import type { WebhooksServiceContext } from "./context.ts";
-import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
@@ -52,10 +51,7 @@ interface WebhooksServiceOptions {
   pollSeconds?: number;
 }
 
-/**
- * Returns the definition of the webhooks service, which sends events to webhooks, retries failed deliveries, and stores the
- * change feed.
- */
+/** Returns the definition of the webhooks service, which sends events to webhooks and stores the change feed. */
 export const createWebhooksServiceDefinition = ({
   clock = () => new Date(),
   resolveHost,
@@ -77,14 +73,9 @@ export const createWebhooksServiceDefinition = ({
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createUncachedLocationLookup(registry, "webhooks");
       const dependencies = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startWebhookDeliveryWorker({
-        ...dependencies,
-        metrics,
-        notifier,
-        pollMs: pollSeconds * 1_000,
-      });
+      const pollMs = pollSeconds * 1_000;
+      const deliveryWorker = startWebhookDeliveryWorker({ ...dependencies, metrics, notifier, pollMs });
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
-      registerDeliveryMetrics(metrics, dependencies);
       const changeWaiters = createChangeWaiters({ db, notifier, log });
       metrics.observeGauge(
         "change_feed_pending",
@@ -96,11 +87,8 @@ export const createWebhooksServiceDefinition = ({
         "Age of the oldest change that is not in the feed of all locations yet",
         () => findOldestPendingChangeAgeSeconds(db.sql),
       );
-      metrics.observeGauge(
-        "change_requests_waiting",
-        "Requests of this process that wait for changes",
-        () => changeWaiters.waitingCount,
-      );
+      const countWaiting = () => changeWaiters.waitingCount;
+      metrics.observeGauge("change_requests_waiting", "Requests of this process that wait for changes", countWaiting);
       return {
         services: { ...dependencies, locations, deliveryWorker, messageEnqueuer, changeWaiters },
         beforeStop: () => changeWaiters.close(),

@@ -11,9 +11,6 @@ const rotationOverlapMs = 24 * 3_600_000;
 /** Maximum number of active secrets per recipient. It is low, because each secret adds a signature to every message. */
 const maxActiveSecrets = 5;
 
-/** The response to a request that neither contained nor generated a secret. */
-export const noReturnedSecret: ReturnedSecret = { hmacSecret: null, signingSecret: null };
-
 interface SetRecipientSecret {
   recipientKey: WebhookRecipientKey;
   /** The new secret. If omitted, a secret is generated. */
@@ -42,10 +39,8 @@ export async function setWebhookRecipientSecret(
     order by version desc`;
   const [latest] = activeSecrets;
   const secret = hmacSecret === undefined ? randomBytes(32).toString("hex") : toStoredSecret(hmacSecret);
-  const returned = {
-    hmacSecret: hmacSecret === undefined ? secret : null,
-    signingSecret: encodeSigningSecret(secret),
-  };
+  const generated = hmacSecret === undefined ? secret : null;
+  const returned = { hmacSecret: generated, signingSecret: encodeSigningSecret(secret) };
   const isUnchanged = latest !== undefined && encryption.decrypt(latest.encryptedSecret) === secret;
   if (isUnchanged && !isLeaked) return returned;
   if (activeSecrets.length >= maxActiveSecrets && !isLeaked) {

@@ -80,10 +80,7 @@ export async function findDuplicateJob(
   return job;
 }
 
-/**
- * Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. The runs of
- * repeating jobs are not counted.
- */
+/** Does not count the runs of repeating jobs. */
 export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
@@ -165,10 +162,7 @@ const inQueueUntil = (sql: SqlClient | SqlTransaction) =>
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const newJobLeaseExpirySql = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
-/**
- * Marks due jobs as queued, sorted by priority and position, until each location has `maxPerLocation` queued jobs.
- * Returns the marked jobs.
- */
+/** Marks and returns due jobs, by priority and position, until each location has `maxPerLocation` queued jobs. */
 export async function markDueJobsAsQueued(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
     sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
@@ -192,10 +186,7 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
   });
 }
 
-/**
- * Returns in how many milliseconds the next job is due, or the next job in BullMQ is presumed lost; undefined if there is
- * none.
- */
+/** Returns in how many milliseconds a job is due, or a job in BullMQ is presumed lost; undefined if there is none. */
 export async function findNextDueMs(sql: SqlClient): Promise<number | undefined> {
   const [next] = await sql<[{ dueMs: number | null }]>`
     select extract(epoch from least(

@@ -36,10 +36,7 @@ export async function deleteJobRowsExceedingRetention(
   }
 }
 
-/**
- * Removes jobs that finished before the retention period. If a location has more finished jobs than the maximum, also
- * removes its oldest finished jobs.
- */
+/** Removes jobs that finished before the retention period, and each location's oldest ones beyond the maximum. */
 export async function deleteOldFinishedJobRows(
   sql: SqlClient,
   { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsServiceConfig,

@@ -16,7 +16,6 @@ export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, 
   httpClient: WebhookHttpClient;
   attemptWriter: WebhookAttemptWriter;
   releaseClaim(claim: ReleasedWebhookDeliveryClaim): Promise<unknown>;
-  /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
   /** Called if the delivery will be attempted again, with the time of the next attempt. */
   onRetry(claim: WebhookDeliveryClaim, at: Date): void;

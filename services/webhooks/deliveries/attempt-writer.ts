@@ -21,18 +21,16 @@ export function createWebhookAttemptWriter({ db, clock, log }: Pick<WebhooksDepe
     });
   }
 
-  async function writeWithRetries(completedAttempts: CompletedWebhookAttempt[]): Promise<undefined> {
-    await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
-    writeLogLines(log, completedAttempts.map(attemptLogFields), "attempt");
-  }
-
   // Only one batch is written at a time, because parallel batches would lock the same rows of the hourly statistics.
   // The delay is short, because an attempt counts as in flight, and can delay other messages, until it is stored.
-  const recordBatched = batchCalls<CompletedWebhookAttempt, void>(writeWithRetries, {
-    maxBatchSize: 200,
-    maxConcurrentBatches: 1,
-    batchDelayMs: 5,
-  });
+  const recordBatched = batchCalls<CompletedWebhookAttempt, void>(
+    async (completedAttempts) => {
+      await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
+      writeLogLines(log, completedAttempts.map(attemptLogFields), "attempt");
+      return undefined;
+    },
+    { maxBatchSize: 200, maxConcurrentBatches: 1, batchDelayMs: 5 },
+  );
   return {
     /**
      * Stores an attempt. Retries while the database is unavailable, until the writer is closed. An attempt that cannot

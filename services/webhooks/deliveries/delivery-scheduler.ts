@@ -50,7 +50,9 @@ export class WebhookDeliveryScheduler {
       // The loop itself has no limit, because the semaphore limits the attempts in flight.
       concurrency: Number.POSITIVE_INFINITY,
     });
-    this.#idleCleanupTimer = setInterval(() => this.#removeIdleQueues(), idleCleanupMs).unref();
+    this.#idleCleanupTimer = setInterval(() => {
+      for (const [webhookId, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(webhookId);
+    }, idleCleanupMs).unref();
   }
 
   /** Makes the scheduler claim and attempt all due deliveries of these webhooks. */
@@ -160,9 +162,5 @@ export class WebhookDeliveryScheduler {
     queue.recordResult(await this.#options.attemptDelivery(claim));
     // Another endpoint may be waiting for the permit that this attempt has released.
     if (this.#readyWebhookIds.size > 0) this.#loop.poll();
-  }
-
-  #removeIdleQueues(): void {
-    for (const [webhookId, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(webhookId);
   }
 }

@@ -41,6 +41,8 @@ const maxActiveMessages = 1_000;
 const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
+/** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
+const maxCountedPerState = 100_000;
 
 /**
  * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker. A
@@ -48,6 +50,7 @@ const maxIdsPerSignal = 1_000;
  */
 export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
+  const { sql } = db;
   const nowMs = () => clock().getTime();
   const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getWebhookClaimLeaseMs(config)) });
   const findEndpoint = createWebhookEndpointCache(options, {
@@ -64,7 +67,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
   const releaseClaim = batchCalls(
-    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
+    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(sql, released),
     { maxBatchSize: 200, maxConcurrentBatches: 1 },
   );
   function onRetry({ webhookId }: WebhookDeliveryClaim, at: Date): void {
@@ -98,14 +101,14 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
       },
     },
     findEndpoint: (webhookId) => findEndpoint(webhookId),
-    claimDue: (claimRequests) => claimDueWebhookDeliveries(db.sql, claimRequests, createLease()),
+    claimDue: (claimRequests) => claimDueWebhookDeliveries(sql, claimRequests, createLease()),
     attemptDelivery: (claim) => attemptWebhookDelivery(attemptServices, claim),
   });
 
   /** Claims and delivers test messages. */
   const testLoop = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
-    claim: (limit) => claimWebhookTestDeliveries(db.sql, limit, createLease()),
+    claim: (limit) => claimWebhookTestDeliveries(sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
@@ -142,6 +145,28 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   metrics.observeGauge("webhook_messages_in_flight", "Messages sent to endpoints and awaiting a response", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;
   metrics.observeGauge("webhook_endpoints_circuit_open", "Endpoints whose circuit breaker is open", countOpenCircuits);
+  metrics.observeGauges(
+    "webhook_deliveries",
+    "Unsettled deliveries by state, counted up to 100000 per state",
+    async () => {
+      const now = clock();
+      // The others are only sent after a resumption.
+      const pending = sql`
+        select 1 from webhooks w join webhook_deliveries d on d.location_id = w.location_id and d.webhook_id = w.id
+        where w.state = 'active' and d.state = 'pending'`;
+      const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
+        select
+          (select count(*) from (${pending} and d.due_at <= ${now} limit ${maxCountedPerState}) due) as due,
+          (select count(*) from (${pending} and d.due_at > ${now} limit ${maxCountedPerState}) waiting) as waiting,
+          (select count(*) from (select 1 from webhook_deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
+      return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
+    },
+  );
+  metrics.observeGauges("webhooks", "Webhooks by state", async () => {
+    const counts = await sql<{ state: string; count: number }[]>`
+      select state, count(*) from webhooks where state <> 'deleted' group by state`;
+    return counts.map(({ state, count }) => ({ value: count, labels: { state } }));
+  });
 
   return {
     ...{ scheduler, testLoop, recoveryLoop, pollAllInstances },

@@ -35,9 +35,6 @@ interface EndpointQueueOptions extends SharedQueueOptions {
   onReady(): void;
 }
 
-/** Returns a random number of milliseconds to add to a wait, so that a host's endpoints do not all retry at once. */
-const createJitterMs = () => 50 + Math.random() * 100;
-
 /**
  * Limits the messages in flight to one endpoint. Due deliveries wait in the database until the endpoint has capacity.
  */
@@ -90,7 +87,8 @@ export class WebhookEndpointQueue {
     const hostBucket = this.#hostTokenBucket;
     const at = performance.now();
     const permitted = Math.min(requested, freeSlots, Math.floor(hostBucket.getAvailable(at)));
-    if (permitted === 0) return this.#waitFor(hostBucket.getWaitMs(at) + createJitterMs());
+    // With a random addition, so that a host's endpoints do not all retry at once.
+    if (permitted === 0) return this.#waitFor(hostBucket.getWaitMs(at) + 50 + Math.random() * 100);
     this.#stopWaiting();
     const acquired = semaphore.acquire(this.#origin, { held: this.#activeCount, requested: permitted });
     this.#activeCount += acquired;

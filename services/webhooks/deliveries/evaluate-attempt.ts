@@ -50,25 +50,17 @@ function describePostFailure(postResult: WebhookPostResult): string {
   return `The endpoint responded with status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
 }
 
-interface FailedAttempt {
-  /** Number of failed attempts, including this attempt. */
-  failedAttempts: number;
-  failedAt: Date;
-  /** The delay that the endpoint requested, in milliseconds; null when it requested no delay. */
-  retryAfterMs: number | null;
-}
-
 /** Maximum random addition, as a share of the delay, so that deliveries that fail together are not retried together. */
 const jitterRatio = 0.1;
 
 /**
- * Returns the time of the next attempt after a failure; null when no retry is left. The schedule contains the delay before
- * each retry, in milliseconds. If the endpoint requests a longer delay, the requested delay applies, up to the longest delay
- * of the schedule.
+ * Returns the time of the next attempt after a failure; null when no retry is left. `failedAttempts` includes this failure.
+ * The schedule contains the delay before each retry, in milliseconds. If the endpoint requests a longer delay, the requested
+ * delay applies, up to the longest delay of the schedule.
  */
 export function computeNextWebhookAttemptAt(
   schedule: readonly number[],
-  { failedAttempts, failedAt, retryAfterMs }: FailedAttempt,
+  { failedAttempts, failedAt, retryAfterMs }: { failedAttempts: number; failedAt: Date; retryAfterMs: number | null },
 ): Date | null {
   const scheduledDelayMs = schedule[failedAttempts - 1];
   if (scheduledDelayMs === undefined) return null;

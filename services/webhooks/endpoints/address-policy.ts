@@ -1,6 +1,5 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** The policy that decides which hosts and IP addresses endpoints may have. */
 export type WebhookAddressPolicy = ReturnType<typeof createWebhookAddressPolicy>;
 
 /**

@@ -5,7 +5,6 @@ import type { WebhookAddressPolicy } from "./address-policy.ts";
 import type { OwnPorts } from "./own-ports.ts";
 import type { HostResolver } from "./resolve-host.ts";
 
-/** The rules that decide which endpoints are allowed. */
 export interface WebhookEndpointRules {
   addressPolicy: WebhookAddressPolicy;
   ownPorts: OwnPorts;
@@ -30,10 +29,8 @@ export function findWebhookUrlSyntaxIssue(
   }
   if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "Must be an https URL" };
   if (url.username !== "" || url.password !== "") {
-    return {
-      code: "userinfo",
-      message: "Must not contain a username or password. Set the recipient's `apiKey` instead.",
-    };
+    const message = "Must not contain a username or password. Set the recipient's `apiKey` instead.";
+    return { code: "userinfo", message };
   }
   if (url.hash !== "") return { code: "fragment", message: "Must not have a fragment, because it would not be sent" };
   // Lower ports belong to protocols such as SMTP, whose servers could execute a line of the request as a command.

@@ -24,12 +24,10 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 
 export type WebhookMessageEnqueuer = ReturnType<typeof createWebhookMessageEnqueuer>;
 
+type AddressedMessage = NewWebhookMessage & { webhookIds: readonly string[] };
+
 interface MessageEnqueuerOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
   scheduler: Pick<WebhookDeliveryScheduler, "reserve" | "poll">;
-}
-
-interface AddressedMessage extends NewWebhookMessage {
-  webhookIds: readonly string[];
 }
 
 /** Finds the webhooks for events and stores the messages to send, in batches, so that events share SQL queries. */
@@ -37,10 +35,7 @@ export function createWebhookMessageEnqueuer({ db, clock, config, scheduler }: M
   const batchOptions = { maxBatchSize: 50, maxConcurrentBatches: 2 };
   const insertBatched = batchCalls(insertAll, batchOptions);
 
-  /**
-   * Stores messages, and starts the attempts of deliveries for which capacity could be reserved. Returns for each
-   * message whether it is new.
-   */
+  /** Starts the attempts of deliveries for which it reserves capacity. Returns for each message whether it is new. */
   async function insertAll(newItems: AddressedMessage[]): Promise<boolean[]> {
     const items = await redactErasedOrders(db.sql, newItems);
     const now = clock();
@@ -123,9 +118,7 @@ async function redactErasedOrders(sql: SqlClient, messages: AddressedMessage[]):
 }
 
 /** Returns the body of a message as JSON text. */
-export function serializeWebhookMessage<Event extends WebhookEventName>(
-  message: OutgoingWebhookMessage<Event>,
-): string {
+export function serializeWebhookMessage(message: OutgoingWebhookMessage<WebhookEventName>): string {
   const { messageId, event, time, sequence, data } = message;
   return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookMessageBody);
 }

@@ -59,10 +59,7 @@ async function removeDeliveriesOfDeleted(sql: SqlClient, day: string): Promise<n
   return count;
 }
 
-/**
- * Removes the deliveries that were created before a time, except attempts in flight. Their attempts are removed with the
- * partition of their day.
- */
+/** Keeps attempts in flight. The other attempts are removed with the partition of their day. */
 export async function removeExpiredDeliveries(sql: SqlClient, before: Date): Promise<void> {
   for (let count = batchSize; count === batchSize; )
     ({ count } = await sql`

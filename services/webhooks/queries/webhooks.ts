@@ -12,16 +12,12 @@ export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`
 export const webhookByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`id = ${target.id} and state <> 'deleted' and ${locationCondition(sql, target)}`;
 
-/** A location and an event type. Together they identify the webhooks to which an event is sent. */
 export interface LocationWebhookEventKey {
   locationId: string;
   event: WebhookEventName;
 }
 
-/**
- * For each entry of `matches`, in the same order, returns the ids of the location's webhooks that subscribe to the
- * event.
- */
+/** For each match, in the same order, returns the ids of the location's webhooks that subscribe to the event. */
 export async function findWebhookIdsPerEvent(sql: SqlClient, matches: LocationWebhookEventKey[]): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id

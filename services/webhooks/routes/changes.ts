@@ -9,6 +9,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
+import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
@@ -32,11 +33,11 @@ import {
   createFeedOfLocation,
   readChangeEntries,
 } from "../changes/change-feeds.ts";
-import { defineChangesRoute, type WebhooksServiceContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 import { sequenceChanges } from "../queries/all-changes.ts";
 import { findLastChangePosition, lockChangeFeed } from "../queries/changes.ts";
 
-export const listChangesRoute = defineChangesRoute({
+export const listChangesRoute = createRouteDefiner<WebhooksServiceContext>()({
   method: "get",
   path: "/v1/changes/",
   operationId: "listChanges",

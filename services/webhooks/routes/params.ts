@@ -13,7 +13,6 @@ export const webhookPathParams = z.object({ id: z.guid().meta({ description: "ID
 
 export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ description: "ID of the delivery" }) });
 
-/** The query of a list of webhooks or recipients. */
 export const listOfLocationQuery = z.object({
   locationId: locationIdQueryParameter(
     "ID of the location whose data is returned. Defaults to the API key's location.",
@@ -21,22 +20,13 @@ export const listOfLocationQuery = z.object({
   ...paginationQueryShape,
 });
 
-/**
- * Returns the id from the path, and the id of the location that the API key may read. The location id is null if the
- * key may read all locations.
- *
- * @throws `ApiError` location_forbidden when the key belongs to no location.
- */
+/** @throws `ApiError` location_forbidden when the key belongs to no location. */
 export const getPathIdWithReadableLocation = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadRestrictionLocationId(principal),
 });
 
-/**
- * Returns the webhook with this id, if the API key may read it.
- *
- * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
- */
+/** @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location. */
 export async function requireReadableWebhook(
   { db: { sql } }: Pick<WebhooksServiceContext, "db">,
   params: { id: string },

@@ -21,7 +21,7 @@ import {
   type WebhookRecipientRow,
   webhookRecipientColumns,
 } from "../queries/recipients.ts";
-import { noReturnedSecret, setWebhookRecipientSecret } from "../set-recipient-secret.ts";
+import { setWebhookRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createPerLocationLimitError,
   getPathIdWithReadableLocation,
@@ -49,7 +49,6 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   },
 });
 
-/** Creates a recipient, or updates the recipient with this id. Generates a secret if a new recipient has none. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksServiceContext,
   { locationId, input, audit }: { locationId: string; input: UpsertWebhookRecipientRequest; audit: AuditSource },
@@ -80,7 +79,7 @@ async function upsertRecipient(
     const returnedSecret =
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientKey, hmacSecret, now })
-        : noReturnedSecret;
+        : { hmacSecret: null, signingSecret: null };
     const fields = Object.entries({ name, hmacSecret, apiKey }).flatMap(([field, value]) =>
       value === undefined ? [] : [field],
     );

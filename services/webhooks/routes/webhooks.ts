@@ -57,7 +57,6 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   },
 });
 
-/** Creates a webhook, or updates the webhook with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
   { db, clock, config }: WebhooksServiceContext,
   { locationId, input, audit }: { locationId: string; input: UpsertWebhookRequest; audit: AuditSource },
