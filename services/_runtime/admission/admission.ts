@@ -12,9 +12,8 @@ export interface SenderError {
 }
 
 /**
- * How much one sender, and all senders together, can hold of something in this process, and how many more may wait. A sender
- * is a location, an API key or an address. Without a number, there is no limit. A function can return another number at any
- * time; a higher one applies as soon as the next permit of the sender is requested or released.
+ * How much one sender (a location, an API key or an address) and all senders can hold in this process, and how many
+ * more may wait. Without a number, there is no limit. A function may return another number each time.
  */
 export interface AdmissionLimit {
   perSender?: number | (() => number);
@@ -36,10 +35,7 @@ export interface Permit {
   readonly isGranted: boolean;
   /** Resolves when the permit is granted, and rejects if it has waited too long. Never settles if it is released before. */
   readonly granted: Promise<void>;
-  /**
-   * Returns the permit, or leaves the queue. Later calls have no effect. The sender keeps what it holds for `pauseMs`
-   * milliseconds longer, which does not delay other senders.
-   */
+  /** Returns the permit, or leaves the queue. Only the sender's part stays held for `pauseMs` milliseconds longer. */
   release(pauseMs?: number): void;
 }
 
@@ -65,10 +61,7 @@ interface SenderState {
 
 const alreadyGranted = Promise.resolve();
 
-/**
- * Admits what may be held at a time within a limit, and queues the rest. Senders take turns: after a request of a sender has
- * been admitted, the waiting requests of all other senders are considered first.
- */
+/** Admits what may be held at a time, and queues the rest. Senders take turns. */
 export class Admission {
   readonly #limit: AdmissionLimit;
   readonly #getPerSender: () => number;
@@ -88,7 +81,6 @@ export class Admission {
     this.#getPerProcess = toFunction(limit.perProcess);
   }
 
-  /** How much all senders hold. */
   get held(): number {
     return this.#held;
   }
@@ -98,7 +90,6 @@ export class Admission {
     return this.#rejectedCount;
   }
 
-  /** Returns the number of waiting requests, of one sender or of all. */
   getWaitingCount(sender?: string): number {
     return sender === undefined ? this.#waitingCount : (this.#senders.get(sender)?.waiting.length ?? 0);
   }
@@ -116,7 +107,6 @@ export class Admission {
     return { ready, behindOwnSender: this.#waitingCount - ready };
   }
 
-  /** Returns the error of a sender that can hold no more, or undefined. */
   findSenderError(sender: string, cost = 1): ApiError | undefined {
     return this.#hasSenderCapacity(this.#senders.get(sender), cost) ? undefined : this.#createSenderError();
   }
@@ -128,10 +118,8 @@ export class Admission {
   }
 
   /**
-   * Holds without waiting, and returns a function that releases. `reserved` is how much of the limit of the process must then
-   * be left.
-   *
-   * @throws `ApiError` if a limit would be exceeded.
+   * Holds without waiting, and returns a function that releases. `reserved` is how much of the limit of the process
+   * must be left. @throws `ApiError` if a limit would be exceeded.
    */
   hold(sender: string, cost = 1, reserved = 0): () => void {
     const error = this.findError(sender, cost, reserved);
@@ -145,9 +133,8 @@ export class Admission {
   }
 
   /**
-   * Requests a permit, which is granted when it is the turn of its sender: at once if there is capacity.
-   *
-   * @throws `ApiError` if too many requests of the sender, or of all senders, wait.
+   * Requests a permit, which is granted in turn. @throws `ApiError` if too many requests of the sender, or of all,
+   * wait.
    */
   request(sender = "", { cost = 1, signal, maxWaitMs = this.#limit.maxWaitMs }: PermitOptions = {}): Permit {
     const state = this.#getState(sender);

@@ -29,11 +29,10 @@ export function recordSender(senderId: string): void {
 export const isContended = (): boolean => performance.now() < sharedUntil && isEventLoopBusy();
 
 /**
- * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, six
- * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is,
- * so that its requests and its events of all types share about a seventh of the time. A pause is at most one second, so
- * that the sender does not stand still. A sender that has worked less than the average gets no pause, because its work
- * takes long only because of the others.
+ * Returns the pause after a piece of work of a sender, in milliseconds: 0, or while several senders share a busy event
+ * loop, six times as long as the work has taken, up to a second. The pauses of one sender follow one another, so that
+ * all its work together takes about a seventh of the time. A sender that has worked less than the average gets no
+ * pause, because its work takes long only because of the others.
  */
 export function computePauseMs(senderId: string, startedAtMs: number): number {
   if (!isContended()) return 0;

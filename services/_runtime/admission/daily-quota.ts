@@ -13,41 +13,37 @@ interface QuotaUsage extends QuotaAmount {
   locationId: string;
 }
 
-/**
- * Adds `amount` to a location's usage of a quota for today (UTC). Call it in the transaction that stores the data, so
- * that a rollback also reverts the usage.
- *
- * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
- */
+/** Adds to one quota as `consumeDailyQuotasOrThrow` does. @throws `ApiError` quota_exceeded */
 export async function consumeDailyQuotaOrThrow(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<void> {
-  if (!(await tryConsumeDailyQuota(sql, usage))) throw createQuotaExceededError(usage.quota);
+  await consumeDailyQuotasOrThrow(sql, usage.locationId, [usage]);
 }
 
 /** Adds `amount` and returns true. If the quota would be exceeded, adds nothing and returns false. */
-export async function tryConsumeDailyQuota(
-  sql: SqlClient | SqlTransaction,
-  { locationId, quota: { name, maximum }, amount }: QuotaUsage,
-): Promise<boolean> {
-  if (amount > maximum) return false;
-  const { count } = await sql`
-    insert into daily_usage as usage (location_id, day, quota, used)
-    values (${locationId}, (now() at time zone 'UTC')::date, ${name}, ${amount})
-    on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
-    where usage.used + excluded.used <= ${maximum}`;
-  return count > 0;
+export async function tryConsumeDailyQuota(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<boolean> {
+  return (await addUsageOfToday(sql, usage.locationId, [usage])) === undefined;
 }
 
 /**
- * Adds amounts to a location's usage of several quotas for today (UTC) with one statement.
+ * Adds amounts to a location's usage of quotas for today (UTC). Call it in the transaction that stores the data, because
+ * only a rollback reverts the usage, also of the other quotas if one would be exceeded.
  *
- * @throws `ApiError` quota_exceeded for the first quota that would be exceeded. Unless the caller's transaction is rolled
- * back, the amounts of the others are added nevertheless.
+ * @throws `ApiError` quota_exceeded for the first quota that would be exceeded.
  */
 export async function consumeDailyQuotasOrThrow(
   sql: SqlClient | SqlTransaction,
   locationId: string,
   amounts: QuotaAmount[],
 ): Promise<void> {
+  const exceeded = await addUsageOfToday(sql, locationId, amounts);
+  if (exceeded) throw createQuotaExceededError(exceeded);
+}
+
+/** Adds the amounts that do not exceed their quotas, and returns the first quota that would be exceeded. */
+async function addUsageOfToday(
+  sql: SqlClient | SqlTransaction,
+  locationId: string,
+  amounts: QuotaAmount[],
+): Promise<LocationDailyQuota | undefined> {
   const maxima = Object.fromEntries(amounts.map(({ quota }) => [quota.name, quota.maximum]));
   const possible = amounts.filter(({ quota, amount }) => amount <= quota.maximum);
   const counted = await sql<{ quota: string }[]>`
@@ -60,8 +56,7 @@ export async function consumeDailyQuotasOrThrow(
     where usage.used + excluded.used <= (${JSON.stringify(maxima)}::text::jsonb ->> excluded.quota)::bigint
     returning quota`;
   const names = new Set(counted.map(({ quota }) => quota));
-  const exceeded = amounts.find(({ quota }) => !names.has(quota.name));
-  if (exceeded) throw createQuotaExceededError(exceeded.quota);
+  return amounts.find(({ quota }) => !names.has(quota.name))?.quota;
 }
 
 function createQuotaExceededError({ name, maximum, unit }: LocationDailyQuota): ApiError {

@@ -16,9 +16,8 @@ let averageLatenessMs = 0;
 let isMeasuring = false;
 
 /**
- * Returns whether the event loop of this process worked for at least 70 % of the last sample, which is at least a tenth of
- * a second, or timers run late, because the processes of this machine need more CPU time than it has. While it is busy,
- * the work of a location waits for earlier work of the same location.
+ * Returns whether the event loop worked for at least 70 % of the last tenth of a second, or timers run late because the
+ * machine lacks CPU time. Meanwhile, the work of a location waits for earlier work of the same location.
  */
 export function isEventLoopBusy(): boolean {
   measureLateness();

@@ -24,10 +24,7 @@ export interface SizeLimitedBody {
   omittedBytes?: number | undefined;
 }
 
-/**
- * Limits the memory of large responses, from before their bodies are read until clients have received them. Each location
- * reads one large body of a single resource at a time, so that locations take turns. A body is read only if it may be sent.
- */
+/** Limits the memory of large responses, from before their bodies are read until clients have received them. */
 export class LargeResponseLimiter {
   readonly #unreadBytes: Admission;
   readonly #reads = new Admission(locationLimits.largeReads);
@@ -51,10 +48,7 @@ export class LargeResponseLimiter {
     if (error) throw error;
   }
 
-  /**
-   * Calls `read` with the maximum size of bodies that are not large. If the body is larger, calls `read` a second time,
-   * without a maximum, as `readLargeBody` does.
-   */
+  /** Calls `read` with the maximum size of small bodies, and again, as `readLargeBody` does, if the body is larger. */
   async readBody<T extends SizeLimitedBody | undefined>(
     read: (maxBytes: number) => Promise<T>,
     owner: ResponseOwner,
@@ -65,11 +59,10 @@ export class LargeResponseLimiter {
   }
 
   /**
-   * Calls `read`, which reads a large body, as soon as the body may be in memory. Waits up to two seconds. `bytes` is the size
-   * of the body. If it is not known before the body is read, a lower estimate.
+   * Calls `read` as soon as a body of at least `bytes` may be in memory. Waits up to two seconds.
    *
-   * @throws `ApiError` rate_limited if the location has too many large responses or requests, and overloaded if all
-   * locations together have too many.
+   * @throws `ApiError` rate_limited or overloaded if the location, or all locations together, have too many large
+   * responses.
    */
   async readLargeBody<T>(bytes: number, read: () => Promise<T>, { senderId, outgoing }: ResponseOwner): Promise<T> {
     const deadline = performance.now() + locationLimits.largeReads.maxWaitMs;
@@ -96,11 +89,10 @@ export class LargeResponseLimiter {
   }
 
   /**
-   * Counts a large response until the client has read it or disconnects. Counts a stream only if `streamMemoryBytes` is
-   * set. `canReject` is whether an error may replace the response: not if the request may have changed data.
+   * Counts a large response until the client has read it or disconnects; a stream only if `streamMemoryBytes` is set.
+   * `canReject` is false if the request may have changed data.
    *
-   * @throws `ApiError` rate_limited or overloaded if `canReject` is true and the response and the other unread responses
-   * together exceed a limit.
+   * @throws `ApiError` rate_limited or overloaded if `canReject` is true and a limit is exceeded.
    */
   trackResponse(
     { body, streamMemoryBytes = 0 }: RouteHandlerResponse,

@@ -2,13 +2,12 @@ import type { AdmissionLimit, SenderError } from "./admission.ts";
 import { isContended } from "./contention.ts";
 
 /**
- * What a location can hold at a time in one process, in the gateway and in all services. A limit without a number gets it
- * from an environment variable or from the memory of the process. `docs/architecture.md` names what is divided otherwise,
- * such as the handlers of events. Limits of rates (`token-bucket.ts`, per second) and quotas (`daily-quota.ts`, per day) are
- * in this folder, too. Limits of single requests, such as the size of a body, and of what is stored are with the routes and
- * schemas.
+ * What a location can hold at a time in one process. A limit without a number gets it from an environment variable or
+ * from the memory of the process. Limits of rates (`token-bucket.ts`) and quotas (`daily-quota.ts`) are in this folder,
+ * too; those of single requests and of what is stored are with the routes and schemas. `docs/architecture.md` names
+ * what is divided otherwise.
  *
- * `npm run openapi` writes the limits with `docs` to the page of limits (`docs-portal/docs/rate-limits.mdx`).
+ * `npm run openapi` writes the limits with `docs` to `docs-portal/docs/rate-limits.mdx`.
  */
 export interface LocationLimit extends AdmissionLimit {
   /** The process in which each instance has this limit: the gateway, one service, or `service` for each of them. */
@@ -35,10 +34,7 @@ const whileBusy = "while the process is busy and other locations also send reque
 const tooManyLargeReads = "The server is creating too many large responses. Retry shortly.";
 const mebibyte = 1024 * 1024;
 
-/**
- * What a location uses of what all locations share in a service: the event loop, the database connections, and the capacity of
- * PostgreSQL for queries.
- */
+/** What all locations share: the event loop, the database connections, and the capacity of PostgreSQL for queries. */
 const requests: Omit<LocationLimit, "docs"> = {
   process: "service",
   perSender: () => (isContended() ? 1 : 3),
@@ -50,7 +46,6 @@ const requests: Omit<LocationLimit, "docs"> = {
   },
 };
 
-/** Requests that the gateway sends to a service in another process, and that wait for a connection to it. */
 const forwardedRequests = {
   process: "gateway",
   maxWaitingPerSender: 250,
@@ -180,10 +175,7 @@ export const locationLimits = {
       variables: ["UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION", "UNREAD_RESPONSE_MAX_BYTES"],
     },
   },
-  /**
-   * Large bodies of single resources that are created. While a body is read, it uses several times its size: as it is stored,
-   * decompressed, and as a copy.
-   */
+  /** While a large body is read, it uses several times its size: as stored, decompressed, and as a copy. */
   largeReads: {
     process: "service",
     ...{ perSender: 1, maxWaitingPerSender: 16, maxWaitMs: 2_000 },
@@ -225,9 +217,8 @@ export const locationLimits = {
   /** The thread pool of libuv has four threads, so more blocks at a time would only use more memory. */
   decodedBlocks: { process: "reporting", perProcess: 4 },
   /**
-   * Dry runs of small tills that are calculated, and of large ones, so that dry runs leave the other threads to tills that are
-   * pushed. The limit of the location lets another one go first. The sender of a request that has waited longer has stopped
-   * waiting.
+   * Of small tills, and of large ones, so that dry runs leave the other threads to pushed tills. The limit of the
+   * location lets another one go first. The sender of a request that has waited longer has stopped waiting.
    */
   calculatedDryRuns: { process: "reporting", perSender: 1, perProcess: 1, maxWaitMs: 15_000 },
   tillDryRuns: {

@@ -7,22 +7,18 @@ const reads = new Admission(locationLimits.reads);
 const largeBodies = new Admission(locationLimits.largeBodies);
 const maxLargeBodyTurnMs = 2_000;
 
-/** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
 export function createRequestAdmission() {
   const writes = new Admission(locationLimits.writes);
   return {
     /**
-     * Waits until the request may be handled. `senderId` is that of `getSenderId`.
-     *
-     * @throws `ApiError` rate_limited if too many requests of the sender are waiting.
+     * Waits until the request may be handled. @throws `ApiError` rate_limited if too many of the sender are waiting.
      */
     admit: (senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> =>
       admitTo(isWrite ? writes : reads, senderId),
     /**
-     * Waits until the large body of a request may be read: at once, unless several senders share a busy event loop.
-     * Meanwhile, the client waits, because nothing reads its bytes. The result is released after `maxLargeBodyTurnMs`.
-     *
-     * @throws `ApiError` rate_limited if too many large bodies of the sender are waiting.
+     * Waits until a large body may be read: at once, unless several senders share a busy event loop. The result is
+     * released after `maxLargeBodyTurnMs`. @throws `ApiError` rate_limited if too many large bodies of the sender are
+     * waiting.
      */
     async admitUpload(senderId: string): Promise<AdmittedRequest> {
       const upload = await admitTo(largeBodies, senderId);
@@ -68,10 +64,7 @@ export class AdmittedRequest {
     return result;
   }
 
-  /**
-   * Releases the permit, after a pause if the event loop is contended and further requests of the sender wait. Later calls
-   * have no effect.
-   */
+  /** Releases the permit, after a pause if the event loop is contended and further requests of the sender wait. */
   release(): void {
     const permit = this.#permit;
     this.#permit = undefined;

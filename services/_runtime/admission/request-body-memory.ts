@@ -4,7 +4,6 @@ import { Admission } from "./admission.ts";
 import { locationLimits } from "./limits.ts";
 
 const mebibyte = 1024 * 1024;
-
 /** Maximum size of a request body after decompression, in bytes. */
 export const maxRequestBodyBytes = 50 * mebibyte;
 
@@ -44,7 +43,6 @@ export class RequestBodyMemoryReservation {
   readonly #releases: (() => void)[] = [];
   #reservedBytes = 0;
 
-  /** `sender` is the location of the request's API key, or the key itself if it has no location. */
   constructor(sender: string) {
     this.#sender = sender;
   }

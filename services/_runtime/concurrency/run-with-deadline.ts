@@ -3,16 +3,12 @@ import { racePromiseWithAbort } from "./race-promise-with-abort.ts";
 
 interface Deadline {
   timeoutMs: number;
-  /** Returns the error with which the promise rejects after the timeout. */
   createError(): Error;
   /** When this signal is aborted, the promise rejects with its reason, before the timeout. */
   parent?: AbortSignal;
 }
 
-/**
- * Returns the result of `work`, or rejects after `timeoutMs` milliseconds. Work cannot be stopped from outside. Therefore,
- * the timeout aborts the signal of the work, and the result of the work is then ignored.
- */
+/** Returns the result of `work`. After the timeout, rejects and aborts the signal of the work, which may continue. */
 export async function runWithDeadline<T>(
   work: (signal: AbortSignal) => PromiseLike<T>,
   { timeoutMs, createError, parent }: Deadline,

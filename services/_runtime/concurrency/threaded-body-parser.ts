@@ -7,47 +7,37 @@ import { createWorkerThreadPool, markWorkerOutputForTransfer, WorkerOutOfMemoryE
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
 /** A request body that a thread parses. The bytes are transferred to the thread, which returns them with the result. */
-export interface ThreadedBodyParserTask<Kind> {
+interface Task<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
 }
 
-export type ThreadedBodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
+type ParserOutput<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/**
- * Bodies of at least this size, in bytes, are parsed one at a time, because parsing each needs a large heap, and in a thread
- * of their own, so that smaller bodies wait neither for them nor for the start of a thread.
- */
+/** Larger bodies, each of which needs a large heap, are parsed one at a time, in a thread of their own. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
-type ThreadedBodyParserOptions = Parameters<typeof createWorkerThreadPool>[2] & {
-  /** Bodies up to this size, in bytes, are parsed in the calling thread, because they block it only for about 2 ms. */
-  maxInlineBytes: number;
-};
+type WorkerPoolOptions = Parameters<typeof createWorkerThreadPool>[2];
 
 /**
- * Creates a parser that parses large request bodies in worker threads, so that the parsing does not block other
- * requests. The threads run the module with the path `name`, which is relative to `moduleUrl` and has no file
- * extension. The default export of this module must be `createBodyParserWorkerFunction(parse)`.
+ * Creates a parser that parses large bodies in worker threads. They run the module `name` (see
+ * `createWorkerThreadPool`), whose default export must be `createBodyParserWorkerFunction(parse)`.
  */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,
   name: string,
   parse: ParseBody<Kind, Result>,
-  { maxInlineBytes, ...options }: ThreadedBodyParserOptions,
+  /** Bodies of up to `maxInlineBytes` are parsed in the calling thread, because they block it only for about 2 ms. */
+  { maxInlineBytes, ...options }: WorkerPoolOptions & { maxInlineBytes: number },
 ) {
-  const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
-    createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(
-      moduleUrl,
-      name,
-      poolOptions,
-    );
+  const createPool = (poolOptions: WorkerPoolOptions) =>
+    createWorkerThreadPool<Task<Kind>, ParserOutput<Result>>(moduleUrl, name, poolOptions);
   const pool = createPool(options);
   const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
   const bodies = new Admission(locationLimits.parsedBodies);
   const hugeBodies = new Admission({ perProcess: 1 });
 
-  async function runTask(task: ThreadedBodyParserTask<Kind>): Promise<ThreadedBodyParserResult<Result>> {
+  async function runTask(task: Task<Kind>): Promise<ParserOutput<Result>> {
     const transfer = [task.bytes.buffer];
     try {
       if (task.bytes.byteLength < hugeBodyBytes) return await pool.run(task, transfer);
@@ -61,11 +51,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
 
   return {
     /**
-     * Parses a body. After the call, use only the bytes in the result, because the original bytes of large bodies are
-     * transferred to a thread. The large bodies of one sender are parsed one after the other, so that a sender can
-     * occupy only one thread.
-     *
-     * @throws `ApiError` malformed_json, body_too_large.
+     * Parses a body. Afterwards, use only the bytes in the result, because the original ones may be in a thread. The
+     * large bodies of one sender are parsed one after the other. @throws `ApiError` malformed_json, body_too_large.
      */
     async read(bytes: Uint8Array, kind: Kind, sender: string): Promise<{ result: Result; bytes: Uint8Array }> {
       if (bytes.byteLength <= maxInlineBytes) return { result: parse(bytes, kind), bytes };
@@ -80,13 +67,12 @@ export function createThreadedBodyParser<Kind, Result extends object>(
 }
 
 /**
- * Returns the function that a worker thread exports. For malformed JSON, that function returns the error message and
- * does not throw the error, because errors lose their class between threads.
+ * Returns what a worker thread exports. Malformed JSON is a result, because errors lose their class between threads.
  */
 export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,
-): (task: ThreadedBodyParserTask<Kind>) => ThreadedBodyParserResult<Result> {
-  function runParser({ bytes, kind }: ThreadedBodyParserTask<Kind>): ThreadedBodyParserResult<Result> {
+): (task: Task<Kind>) => ParserOutput<Result> {
+  function runParser({ bytes, kind }: Task<Kind>): ParserOutput<Result> {
     try {
       return { result: parse(bytes, kind), bytes };
     } catch (error) {

@@ -7,40 +7,30 @@ import { getCompiledFile } from "../process/compiled-file.ts";
 export class WorkerOutOfMemoryError extends Error {}
 
 /**
- * By how much threads of bulk work are nicer than other threads. While both have work, the operating system gives the other
- * ones, such as the event loop and the threads of small tills, six times as much CPU time (`export`), or 30 times (`large`).
- * With more, exports would stand still on a machine that is always busy.
+ * By how much threads of bulk work are nicer than other threads, which then get 6 (`export`) or 30 times (`large`) as
+ * much CPU time. With more, exports would stand still on a machine that is always busy.
  */
 const niceIncrements = { export: 8, large: 15 };
 
 interface WorkerPoolOptions {
   threads: number;
-  /**
-   * The maximum heap size of each thread, in megabytes. Limit the size of inputs, because a single allocation that is
-   * much larger than the heap ends the whole process.
-   */
+  /** Limit the size of inputs, because a single allocation that is much larger than the heap ends the whole process. */
   heapMegabytes: number;
-  /**
-   * The maximum size of the part of the heap with new objects, in megabytes. By default, it grows to 48 MB under load. A
-   * smaller one takes more CPU time.
-   */
+  /** The maximum size of the young generation, which otherwise grows to 48 MB under load. Less takes more CPU time. */
   newObjectMegabytes?: number;
   /**
-   * Minimum number of threads after the first task; 1 by default. With 0, every thread ends after a minute without tasks and
-   * frees its memory, but the next task waits for the start of a new thread.
+   * After the first task; 1 by default. With 0, every thread ends after a minute without tasks and frees its memory.
    */
   minThreads?: 0 | 1;
   /** The kind of tasks for which nobody waits each second: exports, or large tills and bodies. All other work goes first. */
   bulk?: keyof typeof niceIncrements;
 }
 
-/** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
 export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThreadPool<Input, Output>>;
 
 /**
- * Creates a pool of threads that run the default export of a module. `name` is the path of the module, relative to
- * `moduleUrl` and without file extension. The first thread starts with the first task, so that a process that only starts
- * up, or never gets such a task, needs neither the time nor the memory.
+ * Creates a pool of threads that run the default export of the module `name`, which is relative to `moduleUrl` and has
+ * no file extension. The first thread starts with the first task.
  */
 export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
@@ -66,10 +56,8 @@ export function createWorkerThreadPool<Input, Output>(
   }
   return {
     /**
-     * Runs a task in a thread and returns its output. The buffers and ports in `transfer` are moved instead of copied, so the
-     * calling thread can no longer use them.
-     *
-     * @throws `WorkerOutOfMemoryError`
+     * Runs a task in a thread. The buffers and ports in `transfer` are moved, not copied. @throws
+     * `WorkerOutOfMemoryError`
      */
     async run(input: Input, transfer: (ArrayBuffer | MessagePort)[] = []): Promise<Output> {
       try {
@@ -86,13 +74,9 @@ export function createWorkerThreadPool<Input, Output>(
   };
 }
 
-/**
- * With this argument, a thread imports its module asynchronously. By default, Piscina requires it, and Node.js 20 aborts the
- * whole process if the thread is terminated meanwhile.
- */
+/** By default, Piscina requires the module, and Node.js 20 aborts the process if the thread is terminated meanwhile. */
 const compiledThreadArguments = ["--no-experimental-require-module"];
 
-/** Returns the file that a thread runs, and the arguments of Node.js. */
 function findThreadModule(moduleUrl: string, name: string): { filename: string; execArgv: string[] } {
   if (!moduleUrl.endsWith(".ts"))
     return { filename: fileURLToPath(new URL(`${name}.js`, moduleUrl)), execArgv: compiledThreadArguments };

@@ -4,11 +4,9 @@ import { type CommonServiceConfig, ConfigError } from "./runtime-config.ts";
 const redeliveryDays = 15;
 
 /**
- * Checks the variables of a service that depend on each other. Handlers that hang must be abandoned before the process
- * counts as stalled. The inbox must recognize an event that NATS loses at the end of the retention of sent events, and that
- * is then published again and redelivered for as long as the stream stores it.
- *
- * @throws `ConfigError`
+ * Checks the variables that depend on each other: handlers that hang must be abandoned before the process counts as
+ * stalled, and the inbox must recognize an event that NATS loses at the end of the retention of sent events and that is
+ * then redelivered for as long as a stream stores it. @throws `ConfigError`
  */
 export function checkServiceConfig({
   EVENT_HANDLER_TIMEOUT_SECONDS,

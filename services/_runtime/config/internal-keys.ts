@@ -19,17 +19,11 @@ export function buildInternalKeysVariableName(caller: InternalCallerName, servic
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }
 
-/** The names of all environment variables that contain internal keys. */
 export const internalKeysVariableNames = serviceNames.flatMap((service) =>
   getAllowedCallersOfService(service).map((caller) => buildInternalKeysVariableName(caller, service)),
 );
 
-/**
- * Returns the keys that a caller and a service share. The caller signs with the first key. The service accepts all
- * keys, so that keys can be rotated.
- *
- * @throws `ConfigError` when the keys are missing or malformed.
- */
+/** Returns the keys that a caller and a service share. The first one signs; all are accepted. @throws `ConfigError` */
 export function readInternalSigningKeys(
   environment: EnvironmentVariables,
   caller: InternalCallerName,

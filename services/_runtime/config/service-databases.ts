@@ -7,10 +7,8 @@ import { ConfigError, commonServiceConfigSchema, readConfigFromEnvironment } fro
 export const buildServiceVariableName = (service: string, name: string) =>
   `${service.toUpperCase().replaceAll("-", "_")}_${name}`;
 
-/** Returns the variable with the database URL of a service, such as `TILL_INGEST_DATABASE_URL` for `till-ingest`. */
 export const buildDatabaseUrlVariableName = (service: string) => buildServiceVariableName(service, "DATABASE_URL");
 
-/** Returns the variable with the URL of the role that owns the schema of a service. */
 export const buildOwnerDatabaseUrlVariableName = (service: string) =>
   buildServiceVariableName(service, "OWNER_DATABASE_URL");
 
@@ -32,19 +30,15 @@ export const databaseUrlsSchema = z.object({
   ),
 });
 
-/** The database URLs of a service, for programs that create, back up or restore its schema. */
-export interface ServiceDatabaseUrls {
-  /** The URL of the role that owns the schema. */
+interface ServiceDatabaseUrls {
   owner: string;
   /** The URL with which the service connects, if it has a variable of its own. */
   service: string | undefined;
 }
 
 /**
- * Returns the database URLs of services. The owner's URL is `<SERVICE>_OWNER_DATABASE_URL`. Without this variable, it is
- * DATABASE_URL, unless `<SERVICE>_DATABASE_URL` names another database: then the role in that URL owns the schema.
- *
- * @throws `ConfigError` that lists malformed URLs, and services without a database.
+ * Returns the database URLs of services. Without `<SERVICE>_OWNER_DATABASE_URL`, the owner's is DATABASE_URL, unless
+ * `<SERVICE>_DATABASE_URL` names another database. @throws `ConfigError`
  */
 export function readServiceDatabaseUrls<Service extends ServiceName>(
   environment: EnvironmentVariables,

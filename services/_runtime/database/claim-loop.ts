@@ -4,39 +4,26 @@ import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 
 interface ClaimLoopOptions<Item> {
-  /** The name of the items in log messages. */
   name: string;
   log: Logger;
-  /**
-   * Claims and returns up to `limit` due items. Each claim is a lease, which lasts longer than the processing. If a
-   * process crashes, its items become due again when their leases expire.
-   */
+  /** Each claim is a lease, which lasts longer than the processing. It expires if the process crashes. */
   claim(limit: number): Promise<Item[]>;
   /** Processes one item and ends its lease. `signal` is aborted when the loop closes. */
   processItem(item: Item, signal: AbortSignal): Promise<void>;
-  /** The maximum number of items that are processed at the same time. */
   concurrency: number;
   /** The maximum time between two claims, in milliseconds. Calls of `poll` cause additional claims. */
   pollMs: number;
-  /**
-   * Returns in how many milliseconds the next item is due; undefined if there is none. The next claim follows then, unless
-   * `pollMs` is shorter. Without this function, every claim follows after `pollMs`.
-   */
+  /** Returns in how many milliseconds the next item is due, if any. The next claim follows then, or after `pollMs`. */
   findNextDueMs?(): Promise<number | undefined>;
 }
 
-/** A loop that claims due items from the database and processes them. */
 export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 
 /** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
-/** The minimum time between two claims of items that become due one after the other, in milliseconds. */
 const minDuePollMs = 100;
 
-/**
- * Starts a loop that claims items when they are due, at least every `pollMs` milliseconds, and on calls of `poll`. If it
- * cannot claim all due items at once, it claims further items when items finish.
- */
+/** Starts a loop that claims and processes items that are due. When an item ends, it claims the next ones. */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs, findNextDueMs } = options;
   const closing = new AbortController();
@@ -46,7 +33,6 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   let claiming: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Claims items now, or as soon as fewer than `concurrency` items are being processed. */
   function poll(): void {
     isPollRequested = true;
     clearTimeout(timer);
@@ -75,7 +61,6 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
     if (isPollRequested) poll();
   }
 
-  /** Sets the timer of the next claim. While all permits are in use, the next claim follows when an item finishes. */
   async function waitForNextDue(): Promise<void> {
     const dueMs = await findNextDueMs?.().catch(() => undefined);
     if (closing.signal.aborted) return;

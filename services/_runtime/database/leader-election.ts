@@ -2,9 +2,8 @@ import postgres from "postgres";
 import { buildPostgresConnectionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
 
 /**
- * Elects one instance at a time as the leader for a role. An instance is the leader while its PostgreSQL session holds
- * the role's advisory lock. Each instance holds its locks in one connection outside the pool, so that the locks do
- * not occupy connections that requests need. Readiness is checked on the same connection.
+ * Elects one instance at a time as the leader for a role, with an advisory lock of its PostgreSQL session. Each
+ * instance has one connection for its locks outside the pool. Readiness is checked on it, too.
  */
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
 
@@ -36,11 +35,9 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     },
     /** Returns whether this instance is the leader, without a query. Can be outdated shortly after a disconnect. */
     isLeader: (role: string) => heldRoles.has(role),
-    /** Rejects if PostgreSQL does not respond on the connection of the leader election. */
     async checkConnection(): Promise<void> {
       await sql`select 1`;
     },
-    /** Ends the session, so that another instance can become the leader. */
     close: () => sql.end({ timeout: 2 }),
   };
 }

@@ -16,14 +16,10 @@ type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 const logIntervalMs = 5_000;
 
 /**
- * Migrates a service's schema: first the tables of the runtime, then the tables of the service's package. Without
- * `canMigrate`, waits until the `migrate` command has migrated the schema.
- *
- * Each migration runs once: in its own transaction, or statement by statement if it has the marker of
- * `run-outside-transaction.ts`. An advisory lock prevents two instances from migrating at the same time. Accepts a
- * schema that is newer than this version, because instances of both versions use the schema during a rolling update.
- *
- * Waits for as long as the database is not ready or not migrated.
+ * Migrates a service's schema: first the tables of the runtime, then those of the service's package. Each migration
+ * runs once, in a transaction, or statement by statement with the marker of `run-outside-transaction.ts`. Accepts a
+ * schema that is newer than this version, as during a rolling update. Waits while the database is not ready or, without
+ * `canMigrate`, not migrated.
  *
  * @throws `UnusableServerError` when the database cannot be used before an operator helps, or `Error` when an applied
  * migration was edited or a migration fails.

@@ -3,8 +3,7 @@ import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
-import type { ServerTlsConfig } from "../config/server-tls.ts";
-import { buildPostgresTlsOptions } from "../config/tls-options.ts";
+import { buildPostgresTlsOptions, type ServerTlsConfig } from "../config/server-tls.ts";
 import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
 import { productVersion } from "../process/product-version.ts";
@@ -25,9 +24,8 @@ export interface Database {
   /** Runs `work` in a transaction. The events that `work` publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /**
-   * Runs queries that only read rows of one location. They run on the read replica, if there is one and it has all
-   * writes of the location that were committed before and that `recordLocationWrite` recorded. Otherwise, and without a
-   * location, they run on the primary server. If the replica fails, `work` runs a second time.
+   * Runs queries that only read rows of one location on the read replica, if it has all writes of the location that
+   * `recordLocationWrite` recorded. Otherwise, or if the replica fails, `work` runs on the primary server.
    */
   read<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
   /** Called after each commit of events, for each of their streams. The outbox relay sets this callback. */
@@ -38,10 +36,7 @@ export interface Database {
 type AfterCommitCallback = (database: Database) => void;
 const afterCommitCallbacks = new WeakMap<SqlTransaction, Set<AfterCommitCallback>>();
 
-/**
- * Calls `callback` after the transaction has committed. Registering the same callback several times has no further
- * effect. `callback` must not throw.
- */
+/** Calls `callback` once after the transaction has committed. `callback` must not throw. */
 export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback): void {
   const callbacks = afterCommitCallbacks.get(tx);
   if (!callbacks) throw new Error("The transaction was not started with `Database.transaction`.");
@@ -51,10 +46,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 const millisecondsPerSecond = 1000;
 /** The maximum duration of a statement, and of waiting for a connection of the pool. */
 const statementTimeoutSeconds = 30;
-/**
- * The seconds after which a connection is closed if statements wait on it and it transfers nothing. Longer than the
- * statement timeout, so that PostgreSQL can first report that a statement exceeded that timeout.
- */
+/** Longer than the statement timeout, so that PostgreSQL can first report that a statement exceeded that timeout. */
 const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
 export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
@@ -62,9 +54,8 @@ export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
   ServerTlsConfig;
 
 /**
- * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
- * keep-alives, PostgreSQL detects within 25 seconds that the host of a client is unreachable, and releases the client's
- * locks. Each connection sets them before its first query, because PgBouncer refuses them as startup parameters.
+ * Returns the options of every session. With the keep-alives, PostgreSQL detects within 25 seconds that a client is
+ * unreachable, and releases its locks. They are not startup parameters, because PgBouncer refuses these.
  */
 export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
@@ -77,19 +68,13 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
 
 type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 
-interface PoolOptions<Log = Logger> {
-  schema: string;
-  log: Log;
-  /** Whether statements may run for longer than the timeouts. Then only TCP keep-alives detect a dead connection. */
-  hasLongStatements?: boolean;
-}
-
 export function createDatabasePool(
   config: PoolConfig & Pick<CommonServiceConfig, "DATABASE_READ_URL">,
-  { schema, log, hasLongStatements = false }: PoolOptions,
+  { schema, log }: { schema: string; log: Logger },
 ): Database {
-  const { DATABASE_READ_URL: readUrl } = config;
-  const sql = createSqlClient(config, { schema, log, hasLongStatements });
+  const { DATABASE_READ_URL: readUrl, DATABASE_URL, DATABASE_TRANSACTION_URL } = config;
+  const { TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE } = config;
+  const sql = createSqlClient(config, { schema, log });
   const replica =
     readUrl === undefined
       ? undefined
@@ -99,7 +84,7 @@ export function createDatabasePool(
     sql,
     replica,
     schema,
-    connectionConfig: pickConnectionConfig(config),
+    connectionConfig: { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE },
     async transaction(work) {
       const callbacks = new Set<AfterCommitCallback>();
       let result: Awaited<ReturnType<typeof work>> | undefined;
@@ -125,11 +110,7 @@ export function createDatabasePool(
 
 const newConnectionTimeoutMs = 10_000;
 
-/**
- * Runs a query on a connection of its own, so that it is independent of all pools. Rejects after 10 seconds.
- *
- * @throws `TransientError` when PostgreSQL does not respond.
- */
+/** Runs a query on a connection of its own. @throws `TransientError` when PostgreSQL does not respond. */
 export async function queryOnNewConnection<T>(
   config: PostgresConfig,
   query: (sql: SqlClient) => PromiseLike<T>,
@@ -149,10 +130,7 @@ export async function queryOnNewConnection<T>(
   }
 }
 
-/**
- * Ends the session that runs a transaction, if it is still running, which rolls it back. `transactionId` is a
- * `pg_current_xact_id()`.
- */
+/** Ends the session that runs a transaction, whose id is a `pg_current_xact_id()`. This rolls it back. */
 export async function terminateTransaction({ connectionConfig }: Database, transactionId: string): Promise<void> {
   await queryOnNewConnection(
     connectionConfig,
@@ -161,17 +139,6 @@ export async function terminateTransaction({ connectionConfig }: Database, trans
   );
 }
 
-function pickConnectionConfig({
-  DATABASE_URL,
-  DATABASE_TRANSACTION_URL,
-  TLS_CA_FILE,
-  TLS_CERT_FILE,
-  TLS_KEY_FILE,
-}: PostgresConfig): PostgresConfig {
-  return { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
-}
-
-/** Returns the settings of a service's sessions. */
 export const buildServiceSessionSettings = (schema: string) => ({
   search_path: schema,
   statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
@@ -181,12 +148,15 @@ export const buildServiceSessionSettings = (schema: string) => ({
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
 export function createSqlClient(
   config: PoolConfig,
-  { schema, log, hasLongStatements = false }: PoolOptions<Pick<Logger, "debug">>,
+  {
+    schema,
+    log,
+    hasLongStatements = false,
+  }: { schema: string; log: Pick<Logger, "debug">; hasLongStatements?: boolean },
 ): SqlClient {
   const { DATABASE_TRANSACTION_URL: transactionUrl } = config;
   const url = transactionUrl ?? config.DATABASE_URL;
-  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version shows
-  // operators whether instances of another version are connected.
+  // Shows operators which version an instance has. The random part distinguishes the instances.
   const application_name = `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`;
   const settings = { application_name, ...buildServiceSessionSettings(schema) };
   return postgres(url, {
@@ -207,14 +177,13 @@ export function createSqlClient(
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       // Strings are passed unchanged, because a Date cannot represent microseconds or `infinity`.
-      date: { to: 1184, from: [1082, 1114, 1184], serialize: serializeDate, parse: (text: string) => new Date(text) },
+      date: {
+        ...{ to: 1184, from: [1082, 1114, 1184], parse: (text: string) => new Date(text) },
+        serialize: (date: Date | string) => (date instanceof Date ? date.toISOString() : date),
+      },
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, "PostgreSQL notice"),
   });
-}
-
-function serializeDate(date: Date | string): string {
-  return date instanceof Date ? date.toISOString() : date;
 }
 
 /** Caches the column name of each property name, because the same few names are converted for every row. */
@@ -231,24 +200,19 @@ export function toRecordsetParameter(sql: SqlClient | SqlTransaction, rows: read
   );
 }
 
-/**
- * Returns a constant number as a part of a query's text. PostgreSQL plans a statement without parameters once for each
- * connection, and a statement with a parameter in its `limit` each time.
- */
+/** Returns a constant as a part of a query's text. A statement with a parameter in its `limit` is planned each time. */
 export function toSqlLiteral(sql: SqlClient | SqlTransaction, constant: number): SqlFragment {
   return sql.unsafe(String(constant)) as unknown as SqlFragment;
 }
 
 /**
- * Lets the statements of a transaction use plans that do not depend on their parameters. PostgreSQL makes such a plan once
- * for each connection. Otherwise, it plans a statement about several partitioned tables anew each time, which takes longer
- * than to run it. Only for transactions whose statements find rows by their keys.
+ * Lets the statements of a transaction use plans that PostgreSQL makes once for each connection. For statements about
+ * several partitioned tables that find rows by their keys, which take longer to plan than to run.
  */
 export async function useGenericPlans(tx: SqlTransaction): Promise<void> {
   await tx`select set_config('plan_cache_mode', 'force_generic_plan', true)`;
 }
 
-/** Returns the key of an advisory lock. All instances compute the same key for the same schema and name. */
 export function computeAdvisoryLockKey(schema: string, name: string): string {
   return createHash("sha256").update(`${schema} ${name}`).digest().readBigInt64BE().toString();
 }

@@ -14,10 +14,7 @@ const readTimeoutMs = 10_000;
 /** For how long reads use only the primary server after the replica has failed, in milliseconds. */
 const retryReplicaAfterMs = 5_000;
 
-/**
- * Records that a transaction changes what `Database.read` returns for a location. Every such transaction must call this
- * function. A replica without the transaction then serves no reads of the location.
- */
+/** Every transaction that changes what `Database.read` returns for a location must call this function. */
 export async function recordLocationWrite(tx: SqlTransaction, locationId: string): Promise<void> {
   await tx`insert into location_writes (location_id) values (${locationId})`;
 }
@@ -28,20 +25,19 @@ export async function updateReplicaHeartbeat({ sql }: { sql: SqlClient }): Promi
     insert into replica_heartbeat (beat_at) values (now()) on conflict (id) do update set beat_at = excluded.beat_at`;
 }
 
-interface ReplicaReaderOptions {
+/**
+ * Returns a function that runs reads of a location on the replica, and returns undefined if it fails or lacks writes of the
+ * location. The primary server lists the recent writes; older ones are on every replica whose lag is below the maximum.
+ */
+export function createReplicaReader({
+  primary,
+  replica,
+  log,
+}: {
   primary: SqlClient;
-  /** A pool of connections to one replica. A second replica could lack what the first has. */
   replica: SqlClient;
   log: Logger;
-}
-
-/**
- * Returns a function that runs reads of a location on the replica, if the replica has all committed writes of the
- * location. The primary server lists the recent writes of the location; older writes are on every replica whose lag is
- * below the maximum. The function returns undefined if the reads must run on the primary server, also if the replica
- * fails.
- */
-export function createReplicaReader({ primary, replica, log }: ReplicaReaderOptions) {
+}) {
   const outage = createOutageLog(log, "the read replica is not available, so that the primary server serves all reads");
   let unavailableUntilMs = 0;
 

@@ -1,7 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
-import { serverTlsConfigSchema } from "../config/server-tls.ts";
-import { toTlsOptions } from "../config/tls-options.ts";
+import { serverTlsConfigSchema, toTlsOptions } from "../config/server-tls.ts";
 import { isTlsFailure, isVersionAtLeast, tlsAdvice, UnusableServerError } from "../process/unusable-server-error.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
@@ -13,9 +12,8 @@ export const redisConfigSchema = serverTlsConfigSchema.extend({
 export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_URL: string };
 
 /**
- * Returns a Redis client that connects immediately and reconnects after every disconnect. It also reconnects if the
- * server has become a replica, because its URL can lead to another server after a failover, and if a command gets no
- * response for 30 seconds. No command blocks for that long.
+ * Returns a Redis client that also reconnects if the server has become a replica, because its URL can lead to another
+ * one, and if a command gets no response for 30 seconds. No command blocks for that long.
  */
 export function createRedisClient(
   config: RedisConfig,
@@ -30,15 +28,9 @@ export function createRedisClient(
   });
 }
 
-/** The version of Redis that the product needs at least. */
 const minRedisVersion = "7";
 
-/**
- * Resolves after a client's first connect to a Redis that can be used. Never rejects for as long as Redis is only
- * unreachable.
- *
- * @throws `UnusableServerError` if Redis cannot be used before an operator helps.
- */
+/** Resolves after the first connect to a usable Redis. @throws `UnusableServerError` if an operator must help. */
 export async function requireUsableRedis(redis: Redis, { REDIS_URL }: RedisConfig): Promise<void> {
   const server = `Redis at ${new URL(REDIS_URL).host}`;
   await new Promise<void>((resolve, reject) => {

@@ -16,19 +16,13 @@ const createIndex = /^create (unique )?index concurrently if not exists (\w+) on
 const dropIndex = /^drop index concurrently if exists (\w+)$/i;
 const changeInBatches = /^(?:update|delete)\b.*\blimit \d+\b/is;
 
-/** The SQLSTATE for a table that does not exist. */
 const undefinedTable = "42P01";
 
-/** Returns whether the first line of a migration is the marker. */
 export function runsOutsideTransaction(migration: string): boolean {
   return migration.split("\n", 1)[0]?.trim() === outsideTransactionMarker;
 }
 
-/**
- * Returns the statements of a migration that runs outside a transaction.
- *
- * @throws `Error` if a statement cannot be repeated after an interruption.
- */
+/** Returns the statements of such a migration. @throws `Error` if one cannot be repeated after an interruption. */
 export function parseRepeatableStatements(migration: string): RepeatableStatement[] {
   const withoutComments = migration.replace(/('(?:[^']|'')*')|--.*$/gm, (_, text = "") => text);
   const statements = withoutComments.match(/(?:'(?:[^']|'')*'|[^;'])+/g) ?? [];
@@ -45,10 +39,8 @@ export function parseRepeatableStatements(migration: string): RepeatableStatemen
 }
 
 /**
- * Runs a migration whose first line is the marker. If it is interrupted, it can run again from its first statement.
- *
- * - An index of a partitioned table is created on one partition after the other, and then on the table. An invalid index
- *   of an interrupted run is dropped first.
+ * Runs a migration whose first line is the marker. After an interruption, it can run again.
+ * - An index of a partitioned table is created on one partition after the other, and then on the table.
  * - An update or delete is repeated until it changes no row.
  */
 export async function migrateOutsideTransaction(connection: SqlClient, migration: string, log: Logger): Promise<void> {

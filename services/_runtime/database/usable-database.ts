@@ -3,7 +3,6 @@ import { describeDatabase } from "../config/service-databases.ts";
 import { isTlsFailure, tlsAdvice, UnusableServerError } from "../process/unusable-server-error.ts";
 import type { Database, SqlClient } from "./postgres.ts";
 
-/** The major version of PostgreSQL that the product needs at least. */
 const minMajorVersion = 15;
 
 const urlAdvice = "Correct the URL in DATABASE_URL, or in the variable of the service.";
@@ -29,22 +28,20 @@ const poolerProblems: [RegExp, string][] = [
 /** Returns the error for the operator if a connection or statement fails until an operator changes something. */
 export function toUnusableDatabaseError(error: unknown, url: string): UnusableServerError | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code, message } = error as Error & { code?: string };
-  const advice =
-    error instanceof postgres.PostgresError
-      ? code === protocolViolation
-        ? poolerProblems.find(([pattern]) => pattern.test(message))?.[1]
-        : adviceBySqlState[code ?? ""]
-      : isTlsFailure(error)
-        ? tlsAdvice("DATABASE_URL", "sslmode")
-        : undefined;
-  return advice === undefined ? undefined : createError(url, { problem: message, advice });
+  const advice = findAdvice(error);
+  return advice === undefined ? undefined : createError(url, { problem: error.message, advice });
+}
+
+function findAdvice(error: Error): string | undefined {
+  if (!(error instanceof postgres.PostgresError))
+    return isTlsFailure(error) ? tlsAdvice("DATABASE_URL", "sslmode") : undefined;
+  if (error.code !== protocolViolation) return adviceBySqlState[error.code];
+  return poolerProblems.find(([pattern]) => pattern.test(error.message))?.[1];
 }
 
 const createError = (url: string, reason: { problem: string; advice: string }) =>
   new UnusableServerError(`PostgreSQL at ${describeDatabase(url)}`, reason);
 
-/** What a server reports about itself. */
 interface PostgresServerTraits {
   /** Such as 15.14. */
   version: string;
@@ -63,11 +60,7 @@ export function findPostgresServerProblem({ version, hasLz4 }: PostgresServerTra
   return undefined;
 }
 
-/**
- * Checks at the start of a service that the server and a pooler in front of it can be used.
- *
- * @throws `UnusableServerError` if not, or the error of the connection.
- */
+/** Checks the server and a pooler in front of it. @throws `UnusableServerError`, or the error of the connection. */
 export async function requireUsableDatabase({ sql, schema, connectionConfig }: Database): Promise<void> {
   const { DATABASE_URL: url, DATABASE_TRANSACTION_URL: transactionUrl } = connectionConfig;
   const [server] = await sql<[PostgresServerTraits & { role: string; searchPath: string }]>`
