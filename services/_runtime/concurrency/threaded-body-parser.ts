@@ -7,12 +7,12 @@ import { createWorkerThreadPool, markWorkerOutputForTransfer, WorkerOutOfMemoryE
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
 /** A request body that a thread parses. The bytes are transferred to the thread, which returns them with the result. */
-interface Task<Kind> {
+export interface ParserTask<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
 }
 
-type ParserOutput<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
+export type ParserOutput<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
 /** Larger bodies, each of which needs a large heap, are parsed one at a time, in a thread of their own. */
 const hugeBodyBytes = 4 * 1024 * 1024;
@@ -31,13 +31,13 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   { maxInlineBytes, ...options }: WorkerPoolOptions & { maxInlineBytes: number },
 ) {
   const createPool = (poolOptions: WorkerPoolOptions) =>
-    createWorkerThreadPool<Task<Kind>, ParserOutput<Result>>(moduleUrl, name, poolOptions);
+    createWorkerThreadPool<ParserTask<Kind>, ParserOutput<Result>>(moduleUrl, name, poolOptions);
   const pool = createPool(options);
   const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
   const bodies = new Admission(locationLimits.parsedBodies);
   const hugeBodies = new Admission({ perProcess: 1 });
 
-  async function runTask(task: Task<Kind>): Promise<ParserOutput<Result>> {
+  async function runTask(task: ParserTask<Kind>): Promise<ParserOutput<Result>> {
     const transfer = [task.bytes.buffer];
     try {
       if (task.bytes.byteLength < hugeBodyBytes) return await pool.run(task, transfer);
@@ -71,8 +71,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
  */
 export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,
-): (task: Task<Kind>) => ParserOutput<Result> {
-  function runParser({ bytes, kind }: Task<Kind>): ParserOutput<Result> {
+): (task: ParserTask<Kind>) => ParserOutput<Result> {
+  function runParser({ bytes, kind }: ParserTask<Kind>): ParserOutput<Result> {
     try {
       return { result: parse(bytes, kind), bytes };
     } catch (error) {

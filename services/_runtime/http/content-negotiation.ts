@@ -1,10 +1,7 @@
 /** Headers longer than this are ignored, because no client sends them. */
 const maxAcceptLength = 1_024;
 
-/**
- * Returns which of the media types the client prefers, according to an Accept header (RFC 9110). Returns the first type if
- * the client prefers none, or accepts none of them.
- */
+/** Returns the media type that an Accept header (RFC 9110) prefers; by default, and if it accepts none, the first. */
 export function selectMediaType<Type extends string>(
   accept: string | undefined,
   types: readonly [Type, ...Type[]],

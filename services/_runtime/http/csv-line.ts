@@ -4,8 +4,7 @@ import type { BulkExportValue } from "@pragma/contracts/bulk-export-columns";
 const formulaStart = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /**
- * Returns a value as a cell of a CSV file (RFC 4180). A text that a spreadsheet program would run as a formula begins with
- * an apostrophe. Null is an empty cell, and an empty text is two quotes.
+ * Returns a cell of a CSV file (RFC 4180). Null is an empty cell, an empty text two quotes, and a formula is quoted.
  */
 function formatCsvCell(value: BulkExportValue): string {
   if (value === null) return "";

@@ -17,7 +17,7 @@ import {
   type RequestPrincipalAndMetadata,
   type ServiceHonoContext,
 } from "./request-identity.ts";
-import { listDistinctIssues, toRequestIssues } from "./request-issues.ts";
+import { IssueCollector } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
 /** The dates of a route's deprecation and possible removal. A deprecated route works until it is removed. */
@@ -47,16 +47,20 @@ export interface RequestBodyParser<Value, Services> {
   maxBytes?: number;
   /** Whether the body may be missing. */
   isOptional?: boolean;
-  /** Parses a body. `senderId` is the id of the API key's location, or of the key if it has no location. */
   parse(bytes: Uint8Array, services: Services, senderId: string): Promise<{ value: Value } | RequestBodyIssues>;
 }
 
 const mebibyte = 1024 * 1024;
-/**
- * The limits of bodies that `createValidatingJsonBodyParser` parses. The maximum number of values is twice that of a
- * typical body of 1 MB, the maximum size.
- */
+/** The maximum number of values is twice that of a typical body of 1 MB, the maximum size. */
 const defaultJsonLimits: JsonLimits = { values: 100_000, containers: 50_000 };
+
+interface HandledRequest {
+  identity: RequestPrincipalAndMetadata;
+  honoContext: ServiceHonoContext;
+  largeResponses: LargeResponseLimiter;
+  /** Undefined for internal requests, which are part of a request that was admitted. */
+  admitted: AdmittedRequest | undefined;
+}
 
 /** Returns a parser that validates a JSON body with a schema. If the schema is optional, the body may be missing. */
 export function createValidatingJsonBodyParser<Schema extends z.ZodType>(
@@ -75,15 +79,16 @@ export function createValidatingJsonBodyParser<Schema extends z.ZodType>(
       const input = isOptional && bytes.byteLength === 0 ? undefined : parseJsonBody(bytes);
       const result = schema.safeParse(input);
       if (result.success) return { value: result.data };
-      return { issues: toRequestIssues("body", result.error, input), count: listDistinctIssues(result.error).length };
+      const issues = new IssueCollector();
+      issues.addZodError(result.error, input);
+      return issues;
     },
   };
 }
 
 /**
  * The input of a route's handler. A class, because V8 would create a new hidden class for every object from a literal
- * with getters. Hidden classes are in the old generation of the heap and refer to the getters, so that the data of
- * every request would also move into the old generation, which is expensive to collect.
+ * with getters, and the data of every request would move with it into the old generation of the heap.
  */
 export class RouteHandlerInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
@@ -91,80 +96,71 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   readonly body: Body;
   services: Services;
   readonly context: ObservabilityContext;
-  readonly principal: Principal;
-  readonly #identity: RequestPrincipalAndMetadata;
-  readonly #honoContext: ServiceHonoContext;
-  readonly #largeResponses: LargeResponseLimiter;
-  readonly #admitted: AdmittedRequest | undefined;
+  readonly #request: HandledRequest;
 
   constructor(
     parsed: Pick<
       RouteHandlerInput<Params, Query, Body, Services>,
       "params" | "query" | "body" | "services" | "context"
     >,
-    identity: RequestPrincipalAndMetadata,
-    {
-      honoContext,
-      largeResponses,
-      admitted,
-    }: { honoContext: ServiceHonoContext; largeResponses: LargeResponseLimiter; admitted: AdmittedRequest | undefined },
+    request: HandledRequest,
   ) {
     this.params = parsed.params;
     this.query = parsed.query;
     this.body = parsed.body;
     this.services = parsed.services;
     this.context = parsed.context;
-    this.principal = identity.principal;
-    this.#identity = identity;
-    this.#honoContext = honoContext;
-    this.#largeResponses = largeResponses;
-    this.#admitted = admitted;
+    this.#request = request;
+  }
+
+  get principal(): Principal {
+    return this.#request.identity.principal;
   }
 
   /** Runs `wait`, which waits or has a limit of its own, without counting as a request that is being handled. */
   get runOutsideAdmission(): <T>(wait: () => Promise<T>) => Promise<T> {
-    return (wait) => (this.#admitted ? this.#admitted.runOutside(wait) : wait());
+    return (wait) => this.#request.admitted?.runOutside(wait) ?? wait();
   }
 
   /** Reads a body that can be large, within the limits of memory. See `LargeResponseLimiter.readBody`. */
   get readResponseBody(): <T extends SizeLimitedBody | undefined>(
     read: (maxBytes: number) => Promise<T>,
   ) => Promise<T> {
-    return (read) => this.runOutsideAdmission(() => this.#largeResponses.readBody(read, this.#bodyOwner));
+    return (read) => this.runOutsideAdmission(() => this.#request.largeResponses.readBody(read, this.#bodyOwner));
   }
 
   /** Runs `read`, which reads a large body of about `bytes`. See `LargeResponseLimiter.readLargeBody`. */
   get readLargeBody(): <T>(bytes: number, read: () => Promise<T>) => Promise<T> {
     return (bytes, read) =>
-      this.runOutsideAdmission(() => this.#largeResponses.readLargeBody(bytes, read, this.#bodyOwner));
+      this.runOutsideAdmission(() => this.#request.largeResponses.readLargeBody(bytes, read, this.#bodyOwner));
   }
 
   get #bodyOwner() {
-    return { senderId: getSenderId(this.principal), outgoing: this.#honoContext.env.outgoing };
+    return { senderId: getSenderId(this.principal), outgoing: this.#request.honoContext.env.outgoing };
   }
 
   get header(): (name: string) => string | undefined {
-    return (name) => getRequestHeader(this.#honoContext, name);
+    return (name) => getRequestHeader(this.#request.honoContext, name);
   }
 
   /** The actor and request for entries of the audit log about changes that this request makes. */
   get audit(): AuditSource {
-    return createAuditSource(this.#identity, this.context);
+    return createAuditSource(this.#request.identity, this.context);
   }
 
   /** The scheme and host of the client's request, such as `https://api.example`. Used in absolute links. */
   get origin(): string {
-    return this.#identity.origin;
+    return this.#request.identity.origin;
   }
 
   /** The URL of the request, with the path and query that the client sent. */
   get url(): URL {
-    return new URL(this.#honoContext.req.raw.url);
+    return new URL(this.#request.honoContext.req.raw.url);
   }
 
   /** A signal that is aborted when the client disconnects. */
   get signal(): AbortSignal {
-    return this.#honoContext.req.raw.signal;
+    return this.#request.honoContext.req.raw.signal;
   }
 }
 
@@ -178,7 +174,6 @@ interface ResponseDocumentation {
   alternatives?: Record<string, { schema: z.ZodType; example?: unknown }>;
 }
 
-/** An operation of the API, with its documentation and its handler. */
 export interface RouteDefinition<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   method: "get" | "post" | "put" | "patch" | "delete";
   /** The path in OpenAPI syntax. The route is served with and without a trailing slash, whichever form `path` has. */
@@ -189,7 +184,6 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   scope: RouteScope;
   summary: string;
   description: string;
-  /** Set if the route is deprecated. Response headers and the documentation then state the dates. */
   deprecation?: RouteDeprecation;
   request?: {
     params?: Params;
@@ -200,9 +194,8 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   };
   responses: Record<number, ResponseDocumentation>;
   /**
-   * Whether a POST handler can safely run twice for the same request. Such a handler may use several transactions.
-   * Other POST handlers may use only one transaction, because that transaction also stores the response for the
-   * Idempotency-Key.
+   * Whether a POST handler can safely run twice. Other POST handlers may use only one transaction, which also stores
+   * the response for the Idempotency-Key.
    */
   isIdempotent?: boolean;
   /** Returns whether a POST request with this query changes nothing. Its Idempotency-Key is then not stored. */

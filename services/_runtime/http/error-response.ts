@@ -6,16 +6,14 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** The URL of the installation's documentation, where the `type` of the problem leads. */
   docsUrl: string;
   /** The fields of the request's log line. `createLoggedErrorResponse` adds the error code and the number of issues. */
   logFields?: Record<string, unknown>;
 }
 
 /**
- * Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. A
- * request that a limit refused, such as that of the memory for bodies, is not such an error: like a request above a rate
- * limit, it only appears in the line of the request.
+ * Returns an error as problem details. Logs server errors, because clients never see their cause, except `overloaded`,
+ * which appears only in the line of the request, like a rate limit.
  */
 export function createLoggedErrorResponse(
   error: unknown,

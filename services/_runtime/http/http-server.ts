@@ -15,7 +15,6 @@ import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** The timeouts (in milliseconds) and the maximum header size (in bytes) of servers that `startHttpServer` starts. */
 const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
@@ -25,12 +24,8 @@ const serverOptions = {
 } satisfies ServerOptions;
 
 const defaultDrainTimeoutMs = 10_000;
-/**
- * The age, in milliseconds, from which a stopping server closes a connection that has sent no request yet. The request of
- * a younger connection may still be on its way.
- */
+/** The request of a connection that is younger, in milliseconds, may still be on its way when the server stops. */
 const firstRequestGraceMs = 1_000;
-/** The milliseconds between the checks for idle connections while the server stops. */
 const closeIdleIntervalMs = 50;
 
 type FetchHandler = (
@@ -38,20 +33,19 @@ type FetchHandler = (
   bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
 ) => Response | Promise<Response>;
 
+function createProblem(code: ApiErrorCode, detail: string, docsUrl: string | undefined) {
+  const requestId = crypto.randomUUID();
+  const problem = toProblemDetails(new ApiError(code, { detail }), requestId, docsUrl);
+  return { problem, headers: { "content-type": "application/problem+json", "x-request-id": requestId } };
+}
+
 /** Returns the error response to a request whose URL or host is invalid, or whose handler threw an error. */
 function createUnreadableRequestResponse(error: unknown, docsUrl: string | undefined): Response {
-  const requestId = crypto.randomUUID();
-  const isUnreadable = error instanceof RequestError;
-  const detail = isUnreadable ? `The URL of the request is invalid: ${error.message}.` : "Try again later.";
-  const problem = toProblemDetails(
-    new ApiError(isUnreadable ? "invalid_request" : "internal_error", { detail }),
-    requestId,
-    docsUrl,
-  );
-  return Response.json(problem, {
-    status: problem.status,
-    headers: { "content-type": "application/problem+json", "x-request-id": requestId },
-  });
+  const { problem, headers } =
+    error instanceof RequestError
+      ? createProblem("invalid_request", `The URL of the request is invalid: ${error.message}.`, docsUrl)
+      : createProblem("internal_error", "Try again later.", docsUrl);
+  return Response.json(problem, { status: problem.status, headers });
 }
 
 /** The errors of requests that Node.js does not pass on, because they are not valid HTTP, too long or too slow. */
@@ -67,14 +61,12 @@ function formatUnparsedRequestResponse(error: NodeJS.ErrnoException, docsUrl: st
     "invalid_request",
     `This is not a valid HTTP request: ${error.message.replace(/^Parse Error: /, "")}.`,
   ];
-  const requestId = crypto.randomUUID();
-  const problem = toProblemDetails(new ApiError(code, { detail }), requestId, docsUrl);
+  const { problem, headers } = createProblem(code, detail, docsUrl);
   const body = JSON.stringify(problem);
   return [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    "content-type: application/problem+json",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
     "connection: close",
     "",
     body,
@@ -84,10 +76,7 @@ function formatUnparsedRequestResponse(error: NodeJS.ErrnoException, docsUrl: st
 /** The maximum number of unanswered requests on a connection. A connection with more requests is closed. */
 const maxPipelinedRequests = 8;
 
-/**
- * The state of one connection. All requests of the connection reuse this object, because a map of responses would move
- * the responses into the old generation of the heap, which is expensive to collect.
- */
+/** One object for all requests of a connection, because a map of responses would keep them in memory for longer. */
 interface ConnectionState {
   /** True until the first request. Until then, `server.closeIdleConnections` does not close the connection. */
   hasNoRequestYet: boolean;
@@ -101,28 +90,16 @@ interface ConnectionState {
 }
 
 interface ListenOptions {
-  /** The port to listen on, or 0 for any free port. */
   port: number;
-  /** The address to listen on. All IPv4 addresses by default. */
   host?: string;
-  /** The URL of the documentation, where the `type` of an error leads. */
   docsUrl?: string;
-  /**
-   * Milliseconds after which a connection closes after its next response, so that clients connect again, possibly to
-   * another instance. A random part of up to a fifth is added. No maximum by default.
-   */
+  /** A connection closes with its next response after this time and up to a fifth more, in milliseconds. */
   maxConnectionAgeMs?: number;
-  /** The maximum milliseconds that the stopping server waits for requests in progress; 10 seconds by default. */
   drainTimeoutMs?: number;
-  /** Called before the server listens. */
   configure?(server: Server): void;
 }
 
-/**
- * Starts an HTTP server for a Hono app. The requests of one connection are handled one after the other.
- *
- * @throws `Error` when the port is already in use.
- */
+/** Handles the requests of one connection one after the other. @throws `Error` when the port is already in use. */
 export async function startHttpServer(
   fetch: FetchHandler,
   {
@@ -219,8 +196,7 @@ export async function startHttpServer(
       drain();
       await waitUntilNoConnectionIsQueued();
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
-      // A connection can become idle after `server.close()` and would then stay open, so idle connections are checked
-      // repeatedly.
+      // A connection can become idle after `server.close()` and would then stay open.
       const interval = setInterval(closeIdleConnections, closeIdleIntervalMs);
       const closed = new Promise((resolve) => server.close(resolve));
       closeIdleConnections();
@@ -236,10 +212,7 @@ const maxIdleTurnMs = 0.5;
 /** Maximum milliseconds for which a server that stops waits for such a turn. */
 const maxIdleTurnWaitMs = 250;
 
-/**
- * Waits for a short turn of the event loop, in which Node accepts all connections that the operating system has queued.
- * Closing the server resets the queued connections, although their requests may have been sent already.
- */
+/** Waits for a turn in which Node accepts all queued connections, which closing the server would reset. */
 async function waitUntilNoConnectionIsQueued(): Promise<void> {
   const deadline = performance.now() + maxIdleTurnWaitMs;
   for (;;) {

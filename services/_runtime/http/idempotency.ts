@@ -8,41 +8,14 @@ import type { LocationOrderIds } from "../messaging/erased-orders.ts";
 import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
-/**
- * Handles a request with an Idempotency-Key only once. A repeated request gets the stored response for 24 hours.
- *
- * First reserves the key, then handles the request. If the handler uses a transaction of the `database` that it
- * receives, the same transaction also stores the response, so that the changes and the response are committed or rolled
- * back together. Otherwise, the response is stored after the handler has finished.
- *
- * A response body is not stored if it is not text, is too large or exceeds the daily quota of bytes. A repeated request
- * then gets status 204, with the headers of the response except content-type. It also gets status 204 after an erasure of
- * the personal data in the stored response (`deleteResponsesWithOrders`).
- *
- * Each row of `idempotent_requests` has one of two states:
- * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
- *   process of the first request has ended or the lease has expired, the next request reserves the key. The first
- *   request can then no longer commit.
- * - `completed_at` is set: the changes are committed and the response is stored.
- *
- * @throws `ApiError` quota_exceeded when the location has no keys left for today (UTC); idempotency_key_reused when the
- * key was used with a different request; idempotency_key_in_use while the first request is in progress.
- */
-export type IdempotencyHandler = (
-  request: IdempotentRequest,
-  handle: TransactionalHandler,
-) => Promise<RouteHandlerResponse>;
+export type IdempotencyHandler = ReturnType<typeof createIdempotencyHandler>;
 
-/**
- * A function that handles a request. It may use one transaction of `database`, which commits only after the response
- * has been stored. The function must not wait for the commit, because the commit waits for that response.
- */
+/** May use one transaction of `database`, and must not wait for its commit, which waits for the response. */
 type TransactionalHandler = (database: Database) => Promise<RouteHandlerResponse>;
 
 interface IdempotentRequest {
   key: string;
   principal: Principal;
-  /** The method, path and query of the request. */
   operation: string;
   body: Uint8Array;
 }
@@ -53,63 +26,58 @@ const responseRetention = "24 hours";
 /** How long a reservation is valid, in seconds. Longer than the longest request. */
 const leaseSeconds = 60;
 
-/** The reservation of an Idempotency-Key by a request. */
 interface KeyReservation {
   owner: string;
   key: string;
   reservationId: string;
 }
 
-export function createIdempotencyHandler(
-  database: Database,
-  encryption: Encryption,
-  limits: CommonServiceConfig,
-): IdempotencyHandler {
+/**
+ * Returns a function that handles a request with an Idempotency-Key only once. For 24 hours, a repeated request gets the
+ * stored response. A transaction of the handler also stores the response; without one, it is stored afterwards.
+ *
+ * A body is not stored if it is not text, is too large or exceeds the daily quota of bytes. A repeated request then gets
+ * status 204, with the headers except content-type, and also after an erasure (`deleteResponsesWithOrders`).
+ *
+ * In a row of `idempotent_requests` without `completed_at`, the key is reserved. If the process of that request has ended
+ * or the lease has expired, the next request reserves the key, and the first one can no longer commit.
+ *
+ * @throws `ApiError` quota_exceeded when the location has no keys left for today (UTC); idempotency_key_reused when the
+ * key was used with a different request; idempotency_key_in_use while the first request is in progress.
+ */
+export function createIdempotencyHandler(database: Database, encryption: Encryption, limits: CommonServiceConfig) {
   const { sql } = database;
   const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_MAX_KEYS_PER_DAY, unit: "keys" };
-  /** The daily quota of each location, in bytes of stored response bodies. */
   const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_MAX_BYTES_PER_DAY, unit: "bytes" };
 
   /** Reserves a key. Returns undefined if another request holds a valid reservation or its response is still stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
-    const reservation = { owner, key, reservationId: randomUUID() };
+    const reservationId = randomUUID();
     try {
-      return (await insertReservation(reservation, fingerprint)) ? reservation : undefined;
+      const { count } = await sql`
+        insert into idempotent_requests as existing
+          (owner, key, fingerprint, completed_at, reservation_id, process_name, reserved_at)
+        values (
+          ${owner}, ${key}, ${fingerprint}, null, ${reservationId}, current_setting('application_name'), now()
+        )
+        on conflict (owner, key) do update set
+          fingerprint = excluded.fingerprint, status = null, encrypted_response = null, completed_at = null,
+          location_id = null, order_ids = null, reservation_id = excluded.reservation_id,
+          process_name = excluded.process_name, reserved_at = excluded.reserved_at
+        where existing.completed_at <= now() - ${responseRetention}::interval
+          or existing.completed_at is null and (
+            existing.reserved_at < now() - make_interval(secs => ${leaseSeconds})
+            or not exists (select 1 from pg_stat_activity where application_name = existing.process_name)
+          )`;
+      return count === 1 ? { owner, key, reservationId } : undefined;
     } catch (error) {
       // If the connection was lost, the reservation may have been committed.
-      await releaseReservation(reservation);
+      await releaseReservation({ owner, key, reservationId });
       throw error;
     }
   }
 
-  /** Returns whether the reservation was inserted, or has replaced one that is not valid anymore. */
-  async function insertReservation(
-    { owner, key, reservationId }: KeyReservation,
-    fingerprint: string,
-  ): Promise<boolean> {
-    const { count } = await sql`
-      insert into idempotent_requests as existing
-        (owner, key, fingerprint, completed_at, reservation_id, process_name, reserved_at)
-      values (
-        ${owner}, ${key}, ${fingerprint}, null, ${reservationId}, current_setting('application_name'), now()
-      )
-      on conflict (owner, key) do update set
-        fingerprint = excluded.fingerprint, status = null, encrypted_response = null, completed_at = null,
-        location_id = null, order_ids = null, reservation_id = excluded.reservation_id,
-        process_name = excluded.process_name, reserved_at = excluded.reserved_at
-      where existing.completed_at <= now() - ${responseRetention}::interval
-        or existing.completed_at is null and (
-          existing.reserved_at < now() - make_interval(secs => ${leaseSeconds})
-          or not exists (select 1 from pg_stat_activity where application_name = existing.process_name)
-        )`;
-    return count === 1;
-  }
-
-  /**
-   * Stores the response and counts the key toward the daily quota.
-   *
-   * @throws `ApiError` quota_exceeded; idempotency_key_in_use if another request has since reserved the key.
-   */
+  /** @throws `ApiError` quota_exceeded; idempotency_key_in_use if another request has since reserved the key. */
   async function completeReservation(
     tx: SqlTransaction,
     { owner, key, reservationId }: KeyReservation,
@@ -143,10 +111,7 @@ export function createIdempotencyHandler(
     );
   }
 
-  /**
-   * Deletes the reservation of a failed request. If this fails, returns and retries every second in the background for
-   * a minute, because the lease expires within this time.
-   */
+  /** Deletes the reservation of a failed request. If this fails, retries in the background until the lease expires. */
   async function releaseReservation(heldReservation: KeyReservation, attemptsLeft = leaseSeconds): Promise<void> {
     const { owner, key, reservationId } = heldReservation;
     try {
@@ -158,7 +123,10 @@ export function createIdempotencyHandler(
     }
   }
 
-  return async ({ key, principal, operation, body }, handle) => {
+  return async (
+    { key, principal, operation, body }: IdempotentRequest,
+    handle: TransactionalHandler,
+  ): Promise<RouteHandlerResponse> => {
     const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
     const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
     const reserved = await reserveKey(owner, key, fingerprint);

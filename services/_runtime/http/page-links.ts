@@ -2,17 +2,14 @@ import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 
 interface PageLinkOptions {
   total: number;
-  /** The zero-based index of the page. */
   index: number;
   size: number;
   /** The URL of the request. All links contain the filters in its query. */
   url: URL;
-  /** The scheme and host of the client's request. */
   origin: string;
   nextPageToken: string | null;
   /** Whether items are missing because of the maximum page size in bytes. `nextPageToken` then selects these items. */
   isPartial?: boolean;
-  /** Whether this response contains the rest of a page whose first part was sent before. */
   isContinuation?: boolean;
 }
 
@@ -43,7 +40,6 @@ export function buildPaginationFields(options: PageLinkOptions): {
   };
 }
 
-/** Returns the URL of another page. `value` is the index or the token of that page, as `name` states. */
 function buildPageLink({ url, origin }: PageLinkOptions, name: "index" | "pageToken", value: string): string {
   const query = new URLSearchParams(url.search);
   query.delete(name === "index" ? "pageToken" : "index");

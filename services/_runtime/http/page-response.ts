@@ -14,7 +14,6 @@ import {
 } from "./page-token.ts";
 import { createSerializedJsonResponse, type RouteHandlerResponse } from "./route-response.ts";
 
-/** The configuration of services that return lists of large items. */
 export const pageMaxBytesConfig = {
   /** The maximum total size, in bytes, of the items in a response. A larger item is sent in a response of its own. */
   PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
@@ -31,7 +30,6 @@ export interface PageRange<Position = { at: string; id: string }> {
 export interface PageOfJsonItems<Position> {
   /** The JSON of each item, as text or as UTF-8 bytes. */
   items: (string | Uint8Array)[];
-  /** The number of items in the whole list. */
   total: number;
   /** The position of the last item on the page, or null if no further items follow. */
   last: Position | null;
@@ -39,10 +37,7 @@ export interface PageOfJsonItems<Position> {
 
 type PagePosition = Record<string, string | number>;
 
-/**
- * The fields of a page token besides the position: the index of the page that the token selects, the number of items
- * that remain if that page was sent only in part, and the list with its filters.
- */
+/** The fields besides the position. `left` is the number of items that remain if a page was sent only in part. */
 const pageTokenStateSchema = z.object({
   index: z.int().min(0),
   left: z.int().min(1).max(100).optional(),
@@ -58,19 +53,14 @@ interface PageRequest extends Pick<AnyRouteInput, "principal" | "url" | "origin"
   locationId: string | null;
 }
 
-type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJsonItems<Position>>;
-
 /**
- * Returns the requested page of a list. If `find` returns fewer items than requested before the end of the list, the
- * response is partial. The page token in a partial response selects the rest of the same page, with the same index,
- * instead of the next page.
- *
- * @throws `ApiError` invalid_page_token.
+ * Returns the requested page of a list. If `find` returns fewer items than requested before the end, the page token
+ * selects the rest of the same page, with the same index. @throws `ApiError` invalid_page_token.
  */
 export async function createPageResponse<Schema extends z.ZodType<PagePosition>>(
   { query, locationId, url, origin }: PageRequest,
   positionSchema: Schema,
-  find: FindPageItems<z.output<Schema>>,
+  find: (range: PageRange<z.output<Schema>>) => Promise<PageOfJsonItems<z.output<Schema>>>,
 ): Promise<RouteHandlerResponse> {
   const { index: _, size, pageToken, ...queryFilters } = query;
   const filters = computeListFingerprint(url.pathname, { ...queryFilters, locationId });
@@ -88,10 +78,7 @@ export async function createPageResponse<Schema extends z.ZodType<PagePosition>>
   return createSerializedJsonResponse(200, buildDataListJson(items, fields));
 }
 
-/**
- * A row of a list that is sorted by `created_at`. The column must have millisecond precision, because page tokens
- * contain the time in milliseconds.
- */
+/** The column must have millisecond precision, because page tokens contain the time in milliseconds. */
 interface ListedRow {
   id: string;
   createdAt: Date | string;
@@ -107,11 +94,7 @@ interface NewestRowsQuery<Row> {
   toItem?: (row: Row) => unknown;
 }
 
-/**
- * Returns the requested page of the table rows that match `where`, sorted by `created_at` and `id`, newest first.
- *
- * @throws `ApiError` invalid_page_token.
- */
+/** Returns a page of the rows that match `where`, newest first. @throws `ApiError` invalid_page_token. */
 export async function queryNewestRowsPageResponse<Row extends ListedRow>(
   request: PageRequest,
   sql: SqlClient,

@@ -6,10 +6,7 @@ import { z } from "zod";
 export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
 export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
 
-/**
- * A list and its filters, as short hashes: of the path as `list`, and of the value of each filter by its name. A filter
- * that is not set has no hash.
- */
+/** Short hashes of the path, as `list`, and of the value of each filter that is set. */
 export type ListFingerprint = Record<string, string>;
 
 export const listFingerprintSchema = z.record(z.string().max(64), z.string().max(64));
@@ -28,11 +25,7 @@ export function computeListFingerprint(path: string, filters: Record<string, unk
 /** Short, because a token is part of a URL. It only has to differ for the values that one client sends. */
 const hashFilter = (text: string) => hash("sha256", text, "base64url").slice(0, 6);
 
-/**
- * Verifies that a token was created for the list and the filters of the request that sends it.
- *
- * @throws `ApiError` invalid_page_token, which names the filters that differ.
- */
+/** @throws `ApiError` invalid_page_token if a token was created for another list or other filters, which it names. */
 export function requireSameList(ofToken: ListFingerprint, ofRequest: ListFingerprint): void {
   if (ofToken.list !== ofRequest.list) {
     throw new ApiError("invalid_page_token", {

@@ -5,7 +5,6 @@ import type { z } from "zod";
 /** The query of a request: the first value of each parameter, and the names that the operation does not know. */
 export interface RequestQuery {
   values: Record<string, string>;
-  /** How often the request has each parameter that it has more than once. */
   repeated: ReadonlyMap<string, number>;
   unknownNames: readonly string[];
 }
@@ -32,10 +31,7 @@ export function parseQuery(url: string, knownNames: ReadonlySet<string>): Reques
   return { values, repeated, unknownNames: [...unknownNames] };
 }
 
-/**
- * Returns the issues of a request that has parameters more than once. Clients disagree about the meaning: some use the
- * first value, some the last one, and some all of them. A guess would silently drop values.
- */
+/** Clients disagree about the meaning of repeated parameters, so a guess would silently drop values. */
 export function listRepeatedParameterIssues(
   repeated: RequestQuery["repeated"],
   parameters: Readonly<Record<string, z.core.$ZodType>>,
@@ -85,8 +81,7 @@ const maxNameLength = 64;
 const maxIgnoredNamesLength = 1_000;
 
 /**
- * Returns the response headers about the handling of the query: `x-ignored-parameters` with the names of unknown
- * parameters in percent-encoding, and `preference-applied`. If the names are too long for a header, it ends in `...`.
+ * Returns the headers `preference-applied` and `x-ignored-parameters`, with names in percent-encoding, up to a length.
  */
 export function buildQueryHandlingHeaders(
   unknownNames: readonly string[],

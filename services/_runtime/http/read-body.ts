@@ -18,11 +18,10 @@ const mebibyte = 1024 * 1024;
 const rateExemptBytes = 64 * 1024;
 
 /**
- * Returns the whole body of a request. Decompresses gzip, but stops at `maxBytes`, so that a small compressed body
- * cannot exhaust the memory.
+ * Returns the whole body, after decompression, which stops at `maxBytes`, so that a small body cannot exhaust the
+ * memory.
  *
- * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (invalid or truncated gzip), overloaded,
- * request_timeout.
+ * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body, overloaded, request_timeout.
  */
 export async function readRequestBody(
   incoming: IncomingMessage,
@@ -70,18 +69,14 @@ export async function readRequestBody(
 }
 
 /**
- * Returns the number of bytes that are inflated at a time. Each chunk waits for a turn of the event loop, so that the
- * chunks of 16 KB that are Node.js's default would make a large body wait thousands of times.
+ * Each chunk waits for a turn of the event loop, so a large body would wait too long with chunks of 16 KB, the default.
  */
 function chooseInflatedChunkBytes({ headers }: IncomingMessage): number {
   const compressedBytes = Number(headers["content-length"] ?? rateExemptBytes);
   return Math.min(mebibyte, Math.max(16 * 1024, compressedBytes * 8));
 }
 
-/**
- * Returns the body of a request as `createRequestBodyStream` does, without the signature at its end. The stream fails at
- * its end if the signature is not valid.
- */
+/** Returns the body without the signature at its end. The stream fails at its end if the signature is not valid. */
 export function createVerifiedBodyStream(
   incoming: IncomingMessage,
   createBodyVerifier: RequestPrincipalAndMetadata["createBodyVerifier"],
@@ -129,7 +124,6 @@ function createBodyTooLargeError(maxBytes: number): ApiError {
   });
 }
 
-/** Returns whether a request has a body, according to its method and headers. */
 export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
   if (method === "GET" || method === "HEAD") return false;
   const length = headers["content-length"];
@@ -137,9 +131,8 @@ export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the body of a request as a stream. If the stream is destroyed before its end, the rest of the body is read
- * and discarded, so that the client still gets its response. If the body is truncated, the stream fails, so that a
- * truncated body is never processed.
+ * Returns the body as a stream, which fails if it is truncated. If the stream is destroyed, the rest of the body is
+ * discarded, so that the client still gets its response.
  */
 export function createRequestBodyStream(incoming: IncomingMessage): Readable {
   const body = new PassThrough();

@@ -20,14 +20,10 @@ export interface RequestPrincipalAndMetadata {
   readonly traceparent: string | undefined;
   /** The scheme and host of the client's request, such as `https://api.example`. */
   readonly origin: string;
-  /**
-   * The client that sent the request to the gateway. Undefined for requests of services, and for GET and HEAD requests
-   * from a gateway in another process.
-   */
+  /** Undefined for requests of services, and for GET and HEAD requests from a gateway in another process. */
   readonly client?: RequestClient | undefined;
   /**
-   * The fields of the gateway's log line, if the gateway runs in the same process. The service adds its own fields here
-   * and does not log the request itself.
+   * The gateway's log line, if it runs in the same process. The service adds its fields instead of logging the request.
    */
   readonly logFields?: Record<string, unknown>;
   /** Returns a stream that verifies the signed body of a request from another process. Undefined without such a body. */

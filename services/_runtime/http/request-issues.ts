@@ -10,10 +10,7 @@ import { z } from "zod";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { findJsonPartLimitIssue, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
 
-/**
- * Converts zod's issues about one part of a request to request issues. Converts at most as many issues as a
- * response may contain. `basePath` is the path of `input` within that part of the request.
- */
+/** Converts the first of zod's issues about one part of a request, in which `input` is at `basePath`. */
 export function toRequestIssues(
   part: RequestIssue["in"],
   error: z.ZodError,
@@ -25,11 +22,8 @@ export function toRequestIssues(
     .map((issue) => toRequestIssue(part, issue, input, basePath));
 }
 
-/**
- * Returns zod's issues without those about the range of safe integers that a narrower limit of the same value follows, so
- * that a number is not reported twice, and with a limit that the caller cannot use.
- */
-export function listDistinctIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
+/** Leaves out issues about the range of safe integers that a narrower limit of the same value follows. */
+function listDistinctIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
   return issues.filter((issue, index) => {
     const next = issues[index + 1];
     const isSafeRange = (issue.code === "too_big" || issue.code === "too_small") && issue.origin === "int";
@@ -62,7 +56,7 @@ export class IssueCollector implements RequestBodyIssues {
   /** Adds the issues that a schema found in `input`. `path` is the path of `input` in that part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
     if (!error) return;
-    this.addIssues({ issues: toRequestIssues(part, error, input, path), count: listDistinctIssues(error).length });
+    this.addIssues(toRequestIssues(part, error, input, path), listDistinctIssues(error).length);
   }
 
   /** Parses the part of the body at `path`. If it is invalid or exceeds `limits`, adds issues and returns undefined. */
@@ -81,13 +75,13 @@ export class IssueCollector implements RequestBodyIssues {
     return data;
   }
 
-  addIssues({ issues, count }: RequestBodyIssues): void {
+  addIssues(issues: readonly RequestIssue[], count = issues.length): void {
     this.issues.push(...issues.slice(0, maxReportedIssues - this.issues.length));
     this.count += count;
   }
 
   addIssue(issue: Omit<RequestIssue, "in">): void {
-    this.addIssues({ issues: [{ in: "body", ...issue }], count: 1 });
+    this.addIssues([{ in: "body", ...issue }]);
   }
 
   /** Whether there are more issues than a response counts exactly. Validation can then stop, to save CPU time. */
@@ -96,10 +90,7 @@ export class IssueCollector implements RequestBodyIssues {
   }
 }
 
-/**
- * Returns a schema for at most `max` orders with unique ids. Of each order, it keeps only the id, in lower case and
- * without the prefix `s`; undefined if the id is not a string.
- */
+/** Returns a schema for up to `max` orders with unique ids. Keeps only the normalized ids; undefined if not strings. */
 export function createOrderIdsOnlySchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
@@ -132,7 +123,6 @@ export function throwIfInvalid(issues: RequestIssue[], count = issues.length): v
   if (count > 0) throw createInvalidRequestError(issues, count);
 }
 
-/** Returns the error for an invalid request, with the first issues and the total number of issues. */
 export function createInvalidRequestError(issues: RequestIssue[], count = issues.length): ApiError {
   const shown = issues.slice(0, maxReportedIssues);
   const countText = count > maxCountedIssues ? `more than ${maxCountedIssues}` : String(count);

@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
 import type { LocationOrderIds } from "../messaging/erased-orders.ts";
 
-/** The response of a route. The body is text, bytes, a stream, or null for no body. */
 export interface RouteHandlerResponse {
   status: number;
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
   headers: Record<string, string>;
   /** The memory in bytes that a stream uses until it has been sent. It counts as a large unread response. */
   streamMemoryBytes?: number;
-  /**
-   * The orders whose personal data the body contains. If the response is stored for a repeated request, an erasure of
-   * these orders deletes it.
-   */
+  /** The orders whose personal data the body contains, whose erasure also deletes a stored response. */
   ordersInBody?: LocationOrderIds;
 }
 
@@ -33,10 +29,7 @@ export function createSerializedJsonResponse(
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
-/**
- * Returns a stream of chunks. Reads the first chunk before the response begins, so that an error still determines its
- * status.
- */
+/** Reads the first chunk before the response begins, so that an error still determines its status. */
 export async function streamAfterFirstChunk(chunks: AsyncGenerator<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
   const first = await chunks.next();
   return ReadableStream.from(
@@ -98,16 +91,11 @@ export async function toFetchResponse(
   return new Response(null, { status, headers });
 }
 
-/** Returns the entity tag for `content`. The same content always has the same tag. */
 export function computeEntityTag(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
-/**
- * Returns the entity tags in an If-Match or If-None-Match header, without quotes. Returns `*`, which stands for every
- * tag, unchanged. Removes the `W/` that proxies add when they compress a response, because a tag identifies the content
- * in any encoding.
- */
+/** Returns the entity tags in a header, without quotes and the `W/` of proxies that compress responses, or `*`. */
 export function parseEntityTags(header: string | undefined): string[] {
   if (header === undefined) return [];
   return header.split(",").map((tag) => tag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1"));

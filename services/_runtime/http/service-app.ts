@@ -41,14 +41,12 @@ import { type RouteHandlerResponse, revalidationHeaders, toFetchResponse } from 
 
 interface ServiceAppOptions<Services> {
   service: string;
-  /** The URL of the documentation of errors. */
   docsUrl: string;
   routes: ServiceRouteDefinition<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
   largeResponses: LargeResponseLimiter;
   admission: RequestAdmission;
-  /** Rejects while the service cannot serve requests. */
   checkReadiness(): Promise<void>;
   log: Logger;
   metrics: PrometheusMetrics;
@@ -78,7 +76,6 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
   return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
-/** A route of which only the path and the handler are required. */
 type ServableRoute<Services> = Pick<ServiceRouteDefinition<Services>, "path" | "handle"> &
   Partial<ServiceRouteDefinition<Services>> & {
     /** The names of the query parameters; undefined for unmatched requests. */
@@ -162,28 +159,21 @@ async function serveRequest<Services>(
   });
 }
 
-interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
+interface ReceivedRequest<Services> extends ServiceAppOptions<Services> {
   caller: RequestPrincipalAndMetadata;
   context: ObservabilityContext;
   query: RequestQuery;
   handling: HandlingPreference | undefined;
+  bytes?: Uint8Array | undefined;
 }
 
 /** Parses the request and calls the route's handler. Handles a POST request with an Idempotency-Key only once. */
 async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
-  {
-    caller,
-    context,
-    query,
-    handling,
-    services,
-    handleOnce,
-    largeResponses,
-    admission,
-  }: RequestHandlingOptions<Services>,
+  request: ReceivedRequest<Services>,
 ): Promise<RouteHandlerResponse> {
+  const { caller, context, services, handleOnce, largeResponses, admission } = request;
   const { principal } = caller;
   const { keyId, consumer, scopes, location } = principal;
   context.addLogFields({ consumer, keyId, locationId: location?.id });
@@ -213,14 +203,11 @@ async function handleRequest<Services>(
     // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
-    const parsed = parseRouteInput(hono, route, { bytes, senderId, services, query, handling });
+    const parsed = parseRouteInput(hono, route, { ...request, bytes });
     // Allows garbage collection of the bytes while the request is handled.
     bytes = undefined;
-    const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, {
-      honoContext: hono,
-      largeResponses,
-      admitted,
-    });
+    const handled = { identity: caller, honoContext: hono, largeResponses, admitted };
+    const input = new RouteHandlerInput({ ...(await parsed), services, context }, handled);
     let response: RouteHandlerResponse;
     if (idempotentRequest && !route.isDryRun?.(input.query as Record<string, never>)) {
       const { pathname, search } = input.url;
@@ -247,11 +234,7 @@ function isLargeUpload({ env }: ServiceHonoContext): boolean {
   return length === undefined || encoding !== undefined || Number(length) >= largeUploadBytes;
 }
 
-/**
- * Returns the bytes of a JSON body. Accepts a request without a content type.
- *
- * @throws `ApiError` unsupported_media_type for a content type other than JSON, and the errors of `readRequestBody`.
- */
+/** @throws `ApiError` unsupported_media_type if there is another content type, and the errors of `readRequestBody`. */
 async function readJsonBytes(
   hono: ServiceHonoContext,
   maxBytes: number | undefined,
@@ -274,16 +257,7 @@ async function readJsonBytes(
 async function parseRouteInput<Services>(
   { req }: ServiceHonoContext,
   { request: schemas, queryNames = noNames }: ServableRoute<Services>,
-  {
-    bytes,
-    senderId,
-    services,
-    query: { values, repeated, unknownNames },
-    handling,
-  }: { bytes: Uint8Array | undefined; senderId: string; services: Services } & Pick<
-    RequestHandlingOptions<Services>,
-    "query" | "handling"
-  >,
+  { services, caller, query: { values, repeated, unknownNames }, handling, bytes }: ReceivedRequest<Services>,
 ) {
   const issues = new IssueCollector();
   const parsePart = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
@@ -293,18 +267,12 @@ async function parseRouteInput<Services>(
   };
   const params = schemas?.params ? parsePart("path", schemas.params, req.param()) : {};
   const query = schemas?.query ? parsePart("query", schemas.query, values) : {};
-  if (repeated.size > 0) {
-    const repetitions = listRepeatedParameterIssues(repeated, schemas?.query?.shape ?? {});
-    issues.addIssues({ issues: repetitions, count: repetitions.length });
-  }
-  if (handling === "strict") {
-    const unknown = listUnknownParameterIssues(unknownNames, queryNames);
-    issues.addIssues({ issues: unknown, count: unknown.length });
-  }
+  issues.addIssues(listRepeatedParameterIssues(repeated, schemas?.query?.shape ?? {}));
+  if (handling === "strict") issues.addIssues(listUnknownParameterIssues(unknownNames, queryNames));
   let body: unknown;
   if (schemas?.body && bytes) {
-    const result = await schemas.body.parse(bytes, services, senderId);
-    if ("issues" in result) issues.addIssues(result);
+    const result = await schemas.body.parse(bytes, services, getSenderId(caller.principal));
+    if ("issues" in result) issues.addIssues(result.issues, result.count);
     else body = result.value;
   }
   throwIfInvalid(issues.issues, issues.count);
@@ -327,10 +295,7 @@ function requireScope(granted: readonly string[], scope: RouteScope): void {
   }
 }
 
-/**
- * Returns the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and, if the route has a
- * successor, `Link`.
- */
+/** Returns the headers of RFC 9745, RFC 8594 and, if there is a successor, `Link`. */
 function buildDeprecationHeaders({ deprecated, sunset, successor }: RouteDeprecation): Record<string, string> {
   return {
     deprecation: `@${Date.parse(deprecated) / 1000}`,

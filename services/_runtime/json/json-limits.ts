@@ -6,7 +6,6 @@ import type { RequestBodyIssues } from "./body-issues.ts";
 export interface JsonLimits {
   /** Maximum number of object members and array items together. Each empty object or array counts as one more. */
   values: number;
-  /** Maximum number of objects and arrays. */
   containers: number;
 }
 
@@ -19,10 +18,7 @@ const backslash = 0x5c;
 const openingBrackets = [0x7b, 0x5b];
 const whitespaceBytes = [0x20, 0x0a, 0x0d, 0x09];
 
-/**
- * Returns an issue if a JSON text exceeds the limits in `max` or has too many different member names, otherwise
- * undefined. Counts values without parsing: each comma and each opening bracket counts as a value, even within strings.
- */
+/** Counts values without parsing: each comma and each opening bracket counts as a value, even within strings. */
 export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBodyIssues | undefined {
   // Uses a Buffer, because `Buffer.indexOf` is several times as fast as `Uint8Array.indexOf`.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -38,10 +34,7 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBody
 /** Random for each process, so that a client cannot compute names with colliding hashes. */
 const hashSeed = randomInt(2 ** 32);
 
-/**
- * Returns whether a JSON text contains more than `maxMemberNames` different member names. A member name is a string
- * before a colon. Names with the same hash count as one name.
- */
+/** A member name is a string before a colon. Names with the same hash count as one. */
 function hasTooManyMemberNames(text: Buffer): boolean {
   const nameHashes = new Set<number>();
   for (let start = text.indexOf(quote); start !== -1; ) {
@@ -58,7 +51,6 @@ function hasTooManyMemberNames(text: Buffer): boolean {
   return false;
 }
 
-/** Returns the position of the quote that closes a string, or -1. `start` is the position of the opening quote. */
 function findStringEnd(text: Buffer, start: number): number {
   for (let end = text.indexOf(quote, start + 1); end !== -1; end = text.indexOf(quote, end + 1)) {
     let backslashes = 0;
@@ -75,7 +67,6 @@ function hashBytes(text: Buffer, from: number, to: number): number {
   return hash;
 }
 
-/** Returns how often a byte occurs in a text. Stops counting at `max`. */
 function countUpTo(max: number, byte: number, text: Buffer): number {
   let count = 0;
   for (let index = text.indexOf(byte); index !== -1 && count < max; index = text.indexOf(byte, index + 1)) count += 1;
@@ -88,16 +79,11 @@ function tooManyIssue(counted: string, max: number): RequestBodyIssues {
 }
 
 export interface JsonItemAndDepthLimits {
-  /** The maximum number of items in all arrays together. */
   items: number;
-  /** The maximum depth of nested objects and arrays. */
   levels: number;
 }
 
-/**
- * Returns an issue if a part of a body is too large or too deeply nested to be validated, otherwise undefined. Ignores
- * the object `excluded` and its contents.
- */
+/** Returns an issue if a part is too large or too deeply nested to be validated. Ignores the object `excluded`. */
 export function findJsonPartLimitIssue(
   part: unknown,
   max: JsonItemAndDepthLimits,

@@ -25,10 +25,7 @@ const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
 };
 
 /**
- * Parses a JSON body.
- *
- * @throws `ApiError` malformed_json if the body is empty, is not UTF-8, or has a syntax error. The detail states the
- * position of the first syntax error, unless the body is nested too deeply.
+ * @throws `ApiError` malformed_json, with the position of the first syntax error, unless the body is nested too deeply.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty. Send JSON." });
