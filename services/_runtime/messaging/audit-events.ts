@@ -20,23 +20,18 @@ export interface AuditedChange {
   details?: AuditDetails;
 }
 
-const actorWithoutKey = { keyId: null, consumer: null, locationId: null, clientAddress: null, userAgent: null };
+const createSourceWithoutRequest = (type: AuditActor["type"]): AuditSource => ({
+  actor: { type, keyId: null, consumer: null, locationId: null, clientAddress: null, userAgent: null },
+  requestId: null,
+  traceparent: undefined,
+});
 
 /** The source of changes that a command of the operator makes. */
-export const operatorCommandAuditSource: AuditSource = {
-  actor: { type: "operator_command", ...actorWithoutKey },
-  requestId: null,
-  traceparent: undefined,
-};
+export const operatorCommandAuditSource = createSourceWithoutRequest("operator_command");
 
 /** The source of changes that a service makes at its start because of its configuration. */
-export const configurationAuditSource: AuditSource = {
-  actor: { type: "configuration", ...actorWithoutKey },
-  requestId: null,
-  traceparent: undefined,
-};
+export const configurationAuditSource = createSourceWithoutRequest("configuration");
 
-/** Returns the source of changes that a request makes. */
 export function createAuditSource(
   { principal, client }: Pick<RequestPrincipalAndMetadata, "principal" | "client">,
   { requestId, traceparent }: Pick<ObservabilityContext, "requestId" | "traceparent">,
@@ -62,11 +57,9 @@ export function createAuditSource(
 const changeQuota = { name: "changes", maximum: 20_000, unit: "changes" };
 
 /**
- * Counts an audited change toward the daily quota of the actor's location. `amount` is the number of events that the
- * change causes. Operators have no quota. Deletions and revocations do not count, because they must always be possible
- * and are not more numerous than what was created.
- *
- * @throws `ApiError` quota_exceeded.
+ * Counts the events of a change by a key toward the quota of its location. Deletions and revocations do not count,
+ * because they must always be possible and are not more numerous than what was created. @throws `ApiError`
+ * quota_exceeded.
  */
 export async function consumeChangeQuotaOrThrow(
   tx: SqlTransaction,
@@ -78,9 +71,8 @@ export async function consumeChangeQuotaOrThrow(
 }
 
 /**
- * Publishes `audit.recorded` in the transaction of the change, so that accounts adds it to the audit log once.
- *
- * @throws `ApiError` quota_exceeded.
+ * Publishes `audit.recorded`, so that accounts adds the change to the audit log once. @throws `ApiError`
+ * quota_exceeded.
  */
 export async function publishAuditEvent(
   tx: SqlTransaction,

@@ -1,11 +1,9 @@
 import type { Msg, Subscription } from "@nats-io/transport-node";
 import type { Logger } from "../observability/logger.ts";
-import type { EventBusConnection } from "./nats-connection.ts";
+import type { EventBusConnectionState } from "./nats-connection.ts";
 
-/** Sends a request over NATS. See `createBusRequests`. */
 export type SendBusRequest = (topic: string, text: string, options: { timeoutMs: number }) => Promise<string>;
 
-/** Answers requests over NATS. See `createBusRequests`. */
 export interface BusRequestHandler<Services> {
   /** The last part of the subject, such as `accounts.usage`. It begins with the name of the service. */
   topic: string;
@@ -13,25 +11,13 @@ export interface BusRequestHandler<Services> {
   handle(services: Services, text: string): Promise<string>;
 }
 
-/**
- * Returns the subject of the requests of a topic. It begins with `<namespace>-requests`, because a stream stores
- * every message whose subject begins with `<namespace>.` or `<namespace>-orders.`.
- */
+/** Does not begin with `<namespace>.` or `<namespace>-orders.`, because a stream would store these messages. */
 export function buildRequestSubject(namespace: string, topic: string): string {
   return `${namespace}-requests.${topic}`;
 }
 
-interface BusRequestsOptions {
-  namespace: string;
-  /** Resolves with the connection after the first connect to NATS. */
-  connected: Promise<EventBusConnection>;
-  /** Returns the connection if NATS is connected, otherwise undefined. */
-  currentConnection(): EventBusConnection | undefined;
-  log: Logger;
-}
-
 /** Creates the functions that send requests over NATS and answer them. */
-export function createBusRequests({ namespace, connected, currentConnection, log }: BusRequestsOptions) {
+export function createBusRequests({ namespace, connected, currentConnection }: EventBusConnectionState, log: Logger) {
   return {
     /**
      * Sends a request to one of the instances that answer the topic, and returns its reply.
@@ -46,8 +32,7 @@ export function createBusRequests({ namespace, connected, currentConnection, log
       return (await connection.nats.request(subject, text, { timeout: timeoutMs })).string();
     },
     /**
-     * Calls `handle` for the requests of a topic. NATS sends each request to only one of the instances of the service.
-     * `stop` resolves when the requests in progress are handled.
+     * NATS sends each request to one instance of the service. `stop` resolves when requests in progress are handled.
      */
     answerRequests(topic: string, handle: (text: string) => Promise<string>): { stop(): Promise<void> } {
       const subject = buildRequestSubject(namespace, topic);

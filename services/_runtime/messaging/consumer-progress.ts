@@ -1,10 +1,7 @@
 import type { ConsumerInfo, JsMsg } from "@nats-io/jetstream";
 import { parseEventEnvelope } from "./handle-event.ts";
 
-/**
- * A message that a consumer has received and not acknowledged or returned. Times are in milliseconds on the clock of
- * `performance.now()`.
- */
+/** A message that was not acknowledged or returned. Times are in milliseconds on the clock of `performance.now()`. */
 export interface HeldMessage {
   message: JsMsg;
   receivedAtMs: number;
@@ -13,17 +10,7 @@ export interface HeldMessage {
 }
 
 /** An event that an instance of a service has received and not handled yet, as operators see it. */
-export interface InFlightEvent {
-  event: string;
-  eventId: string | null;
-  /** The subject of the event, such as the id of a till. */
-  subject: string | null;
-  locationId: string | null;
-  receivedAt: Date;
-  /** When its handler was called; null while it waits for its turn. */
-  handlerStartedAt: Date | null;
-  deliveries: number;
-}
+export type InFlightEvent = ReturnType<typeof describeHeldMessage>;
 
 /** The progress of a consumer, for metrics, operators and the stall detector. */
 export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
@@ -31,7 +18,6 @@ export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 /** The maximum number of events in flight that are listed, the oldest first. */
 const maxListedEvents = 1_000;
 
-/** The numbers of events that a consumer must still deliver, and that it has delivered but that are not acknowledged. */
 type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
 
 /** Creates the record of a consumer's progress. `held` contains its messages. `readPending` reads its state from NATS. */
@@ -40,10 +26,7 @@ export function createConsumerProgress(
   readPending: () => Promise<PendingEvents | undefined>,
 ) {
   let lastSettledMs = performance.now();
-  /**
-   * Start of the current period without progress: when the last attempt succeeded or failed, or when the first event
-   * arrived after that; undefined if there is no work.
-   */
+  /** When the last attempt ended, or the first event arrived after that; undefined if there is no work. */
   let noProgressSinceMs: number | undefined;
 
   const recordWork = () => {
@@ -62,9 +45,8 @@ export function createConsumerProgress(
     /** Returns the seconds since an event was last handled or became a dead letter, or since the start. */
     getSecondsSinceLastHandled: () => secondsSince(lastSettledMs),
     /**
-     * Returns since when there have been events, in flight or in the stream, without an attempt that ended by itself, in
-     * milliseconds on the clock of `performance.now()`; undefined if there are no events. An attempt that fails counts as
-     * progress.
+     * Returns since when there have been events, in flight or in the stream, without an attempt that ended by itself,
+     * even with a failure, on the clock of `performance.now()`; undefined if there are no events.
      */
     async findNoProgressSince(): Promise<number | undefined> {
       if (held.size > 0) return noProgressSinceMs;
@@ -82,7 +64,7 @@ export function createConsumerProgress(
 const secondsSince = (timeMs: number) => (performance.now() - timeMs) / 1000;
 const toDate = (timeMs: number) => new Date(Date.now() - (performance.now() - timeMs));
 
-function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage): InFlightEvent {
+function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage) {
   // The last two parts of a NATS subject: the event's type contains dots, and the location is the last part.
   const [, ...subjectParts] = message.subject.split(".");
   const location = subjectParts.pop();

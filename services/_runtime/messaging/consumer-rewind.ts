@@ -24,14 +24,8 @@ interface ConsumerRewinderOptions {
   log: Logger;
 }
 
-interface ServiceConsumer {
-  type: BusEventType;
-  info: ConsumerInfo;
-}
-
 export type ConsumerRewinder = ReturnType<typeof startConsumerRewinder>;
 
-/** The interval between two checks without a notice, in milliseconds. */
 const checkIntervalMs = 60_000;
 /** Milliseconds to wait after a notice, because the relays of several services publish one after the same rollback. */
 const settleMs = 500;
@@ -83,8 +77,8 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
     }
   }
 
-  async function readConsumers(manager: JetStreamManager, kind: EventStreamKind): Promise<ServiceConsumer[]> {
-    const consumers: ServiceConsumer[] = [];
+  async function readConsumers(manager: JetStreamManager, kind: EventStreamKind) {
+    const consumers: { type: BusEventType; info: ConsumerInfo }[] = [];
     for (const type of types.filter((each) => getEventStreamKind(each) === kind))
       try {
         const info = await manager.consumers.info(bus.streams[kind], buildNatsConsumerName(service, type));
@@ -130,10 +124,7 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
   });
 
   return {
-    /**
-     * Returns by how many sequences each consumer that is ahead of its stream is ahead. There are none if another instance
-     * is the leader.
-     */
+    /** By how many sequences consumers are ahead of their streams. Empty if another instance is the leader. */
     listConsumersAhead(): Map<BusEventType, number> {
       const known = leadership.isLeader(leaderRole) ? [...ahead] : [];
       return new Map(known.map(([type, { sequences }]) => [type, sequences]));
@@ -148,10 +139,7 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
   };
 }
 
-/**
- * Returns the stream sequence from which a consumer must read again; undefined if it was created after the latest
- * notice. Events that it has delivered but that are not acknowledged are read again, too.
- */
+/** Returns the sequence from which a consumer must read again; undefined if it is newer than all notices. */
 function findStartSequence({ created, ack_floor }: ConsumerInfo, notices: StreamRollbackNotice[]): number | undefined {
   const missed = notices.filter(({ time }) => time >= Date.parse(created));
   if (missed.length === 0) return undefined;

@@ -9,10 +9,7 @@ export interface LocationOrderIds {
   orderIds: readonly string[];
 }
 
-/**
- * Records that the personal data of orders was erased, for as long as the ids of handled events are stored. Events about
- * these orders can arrive later, because streams, outboxes and dead letters contain events from before the erasure.
- */
+/** Records erasures for as long as ids of handled events, because events from before the erasure can arrive later. */
 export async function recordErasedOrders(
   tx: SqlTransaction,
   { locationId, orderIds }: LocationOrderIds,

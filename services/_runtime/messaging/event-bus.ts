@@ -1,23 +1,33 @@
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/transport-node";
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createBusRequests } from "./bus-requests.ts";
-import { createEventStreamEnsurer } from "./ensure-event-stream.ts";
 import {
   buildEventStreamNames,
   buildEventSubjectFilter,
   buildSubjectPrefixes,
   type EventStreamKind,
+  eventRetentionMs,
   eventStreamKinds,
   getEventStreamKind,
+  isMissingInJetStream,
 } from "./event-streams.ts";
-import { createInstanceNotifier, type InstanceNotifier } from "./instance-notifier.ts";
+import { createInstanceNotifier } from "./instance-notifier.ts";
 import { checkNatsServer, connectToNats, type EventBusConnection, requireUsableNats } from "./nats-connection.ts";
 
 type EventBusConfig = Pick<CommonServiceConfig, "NATS_URL" | "NAMESPACE" | "EVENT_STREAM_REPLICAS"> &
   Partial<CommonServiceConfig>;
+
+const duplicateWindowMs = 2 * 60 * 1000;
 
 /** The connection to NATS and to the JetStream streams that contain all events. */
 export type EventBus = ReturnType<typeof createEventBus>;
@@ -63,16 +73,40 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   });
   connected.catch(() => {});
   const currentConnection = () => (isConnected ? connection : undefined);
-  const connections = { namespace: config.NAMESPACE, connected, currentConnection };
+  const state = { namespace: config.NAMESPACE, connected, currentConnection };
+
+  async function ensureStream(kind: EventStreamKind): Promise<void> {
+    const { manager } = await connected;
+    const name = streams[kind];
+    if (config.MIGRATE === "off") return void (await manager.streams.info(name));
+    const updatableConfig = {
+      subjects: [`${subjectPrefixes[kind]}.>`],
+      max_age: nanos(eventRetentionMs),
+      discard: DiscardPolicy.New,
+      duplicate_window: nanos(duplicateWindowMs),
+      num_replicas: config.EVENT_STREAM_REPLICAS,
+    };
+    const maxBytes = kind === "tills" ? config.TILL_EVENT_STREAM_MAX_BYTES : config.ORDER_EVENT_STREAM_MAX_BYTES;
+    const limit = { max_bytes: maxBytes ?? -1 };
+    try {
+      const { state } = await manager.streams.info(name);
+      // A limit below the current size would delete events, so it is not applied until enough events have expired.
+      await manager.streams.update(name, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
+    } catch (error) {
+      if (!isMissingInJetStream(error)) throw error;
+      const fixedConfig = { name, storage: StorageType.File, retention: RetentionPolicy.Limits };
+      await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit }).catch((cause) => {
+        throw explainMissingStorage(cause, { name, maxBytes: limit.max_bytes });
+      });
+    }
+  }
 
   return {
-    /** The names of the streams. */
     streams,
     /** The first token of the subjects of each stream. */
     subjectPrefixes,
     /**
-     * Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then, or with
-     * `UnusableServerError` if the server cannot be used before an operator helps.
+     * Rejects if the bus is closed before the first connect, or with `UnusableServerError` if an operator must help.
      */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
@@ -81,7 +115,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     connectionEpoch: () => connectionEpoch,
     /** Calls `listener` after each connect to NATS, from now on. */
     onConnected: (listener: () => void) => void connectionListeners.push(listener),
-    /** Rejects while NATS is not connected. */
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");
     },
@@ -90,7 +123,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     /** Returns the subject of an event, which ends with the location id, or with `none` if there is no location. */
     buildSubject: (type: BusEventType, locationId: string | null) =>
       `${subjectPrefixes[getEventStreamKind(type)]}.${type}.${locationId ?? "none"}`,
-    /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: BusEventType) => buildEventSubjectFilter(config.NAMESPACE, type),
     /** Returns the used share of a stream's maximum size, between 0 and 1. */
     async readStreamUsage(kind: EventStreamKind): Promise<number> {
@@ -98,16 +130,26 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       const { state, config: stored } = await manager.streams.info(streams[kind]);
       return stored.max_bytes > 0 ? state.bytes / stored.max_bytes : 0;
     },
-    createInstanceNotifier: (topic: string): InstanceNotifier => createInstanceNotifier(topic, connections),
-    ...createBusRequests({ ...connections, log }),
+    createInstanceNotifier: (topic: string) => createInstanceNotifier(topic, state),
+    ...createBusRequests(state, log),
     /** Creates or updates a stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
-    ensureStream: createEventStreamEnsurer(config, { connected }),
+    ensureStream,
     async close(): Promise<void> {
       closing.abort();
       isConnected = false;
       await connection?.nats.close();
     },
   };
+}
+
+/** The codes of JetStream's errors about a stream that needs more storage than a server has, alone or in a cluster. */
+const missingStorageCodes: readonly number[] = [10005, 10023, 10047];
+
+/** Returns an error that tells operators what to change if NATS has too little storage, otherwise the same error. */
+function explainMissingStorage(error: unknown, { name, maxBytes }: { name: string; maxBytes: number }): unknown {
+  if (!(error instanceof JetStreamApiError) || !missingStorageCodes.includes(error.code)) return error;
+  const advice = "Increase max_file in nats.conf and the disk, or decrease the maximum sizes of the event streams.";
+  return new Error(`NATS cannot reserve ${maxBytes} bytes for the stream ${name}. ${advice}`, { cause: error });
 }
 
 /** The share of a stream's maximum size from which it is reported as nearly full, as by the alert EventStreamFills. */

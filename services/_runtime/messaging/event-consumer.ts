@@ -31,22 +31,17 @@ interface EventConsumerOptions<Services> extends HandlerDependencies<Services> {
 
 /** JetStream redelivers a message after this time without a heartbeat or acknowledgment, in milliseconds. */
 const ackWaitMs = 10_000;
-/** The milliseconds between two heartbeats for a received message. */
 const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
 /** How long the server waits for messages before a consumer asks again, in milliseconds. */
 const fetchTimeoutMs = 30_000;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
-/**
- * While this many messages per concurrent handler are ready, the consumer reads no further batch, so that further
- * messages stay in the stream for other instances.
- */
+/** While so many messages are ready, the consumer reads no others, which stay in the stream for other instances. */
 const maxReadyPerHandler = 4;
 /**
- * If most messages wait for earlier messages of their own location, the consumer reads up to this number of messages
- * nevertheless. JetStream delivers in the sequence of the stream, so the messages of other locations, whose turn it is,
- * come after those of the locations with many messages.
+ * If most messages wait for earlier ones of their own location, the consumer reads up to this number nevertheless,
+ * because the messages of other locations, whose turn it is, come later in the stream.
  */
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
@@ -55,10 +50,9 @@ const maxHeldBytes = 16 * 1024 * 1024;
 const drainTimeoutMs = 5_000;
 
 /**
- * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
- * while the process is down. An event is acknowledged only after its handler has committed or the event is stored as a
- * dead letter. Locations take turns. If events have revisions, the waiting event with the highest revision of a subject is
- * handled first.
+ * Handles the events of a subscription until `stop` is called. The consumer is durable, and acknowledges an event only
+ * after its handler has committed or it is a dead letter. Locations take turns. If events have revisions, the highest
+ * one of a subject is handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>) {
   const { subscription, log } = options;
@@ -72,10 +66,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   /** The received messages that have not been settled yet, by their sequence and time in the stream. */
   const held = new Map<string, DeliveredMessage>();
   const progress = createConsumerProgress(held, async () => consumer?.info());
-  /**
-   * The messages that are waiting for a handler, by subject. Each list ends with the highest revision. If events have
-   * no revisions, each message is in a list of its own.
-   */
+  /** The messages that wait for a handler, by subject, or each on its own if events have no revisions. */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
@@ -108,10 +99,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     handling.add(handled);
   }
 
-  /**
-   * Handles the next message of a subject when it is the location's turn. If the location shares a busy event loop with
-   * others, a pause follows before its next turn.
-   */
+  /** Handles the next message of a subject in the location's turn, after which it may have to pause. */
   async function handleNextInTurn(subjectKey: string, locationId: string): Promise<void> {
     const permit = await queue.acquire(locationId);
     const startedAtMs = performance.now();
@@ -202,9 +190,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 }
 
 /**
- * A received message, and the number of the connection on which it was delivered the last time. An acknowledgment names
- * only a stream sequence. If the stream was rolled back while the connection was lost, another message may have that
- * sequence now, so it is sent only on the connection of the delivery.
+ * A received message, and the number of the connection of its last delivery. An acknowledgment names only a sequence.
+ * If the stream was rolled back while the connection was lost, another message may have it now.
  */
 interface DeliveredMessage extends HeldMessage {
   deliveryEpoch: number;

@@ -6,10 +6,7 @@ import type { OutboxRelay } from "./outbox-relay.ts";
 /** The oldest recommended version: it gets security fixes, and can write events to disk before it acknowledges them. */
 const minVersion = "2.12.6";
 
-/**
- * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Services repair
- * both: they publish the events again, and recreate the consumer.
- */
+/** Rejects while services repair a stream that has lost events, or a consumer that is ahead of its stream. */
 export async function checkStreamIntegrity(
   { lossRepairs }: Pick<OutboxRelay, "lossRepairs">,
   rewinder: Pick<ConsumerRewinder, "listConsumersAhead">,
@@ -24,8 +21,7 @@ export async function checkStreamIntegrity(
 }
 
 /**
- * Rejects if a power cut may take events from a stream with one replica, because NATS is older than recommended. Does not
- * find out whether `sync_interval` is set. @throws `Error` if there is no connection to NATS.
+ * Rejects if a power cut may take events from a stream with one replica. Does not know whether `sync_interval` is set.
  */
 export async function checkEventDurability(bus: EventBus, replicas: number): Promise<void> {
   const connection = bus.currentConnection();

@@ -35,8 +35,7 @@ export interface HandlerDependencies<Services> extends EventHandlerDependencies<
 }
 
 /**
- * What became of a message: `settled` when the event is handled or a dead letter, `failed` when it will be retried after
- * an error, and `abandoned` when its handler did not end.
+ * `settled`: handled or a dead letter. `failed`: will be retried after an error. `abandoned`: its handler did not end.
  */
 type MessageOutcome = "settled" | "failed" | "abandoned";
 
@@ -48,24 +47,17 @@ const maxUnknownErrorAttempts = 5;
 /** Number of abandoned handlers of an event after which it becomes a dead letter, over all instances and restarts. */
 const timeoutsBeforeDeadLetter = 5;
 /**
- * Number of process crashes after which an event is handled while no other event is in progress, to find out whether
- * this event causes the crashes. Only crashes during redeliveries count, because first attempts are not recorded.
+ * Then no other event is in progress, to find out whether this one causes the crashes. First attempts are not recorded.
  */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
-/**
- * The milliseconds for what surrounds the handler of an event, such as recording a failure, and for waiting for an event
- * that is handled exclusively.
- */
+/** For what surrounds the handler, such as recording a failure or waiting for an event that is handled exclusively. */
 const bookkeepingTimeoutMs = 60_000;
 
 /** A lock that all subscriptions of the process share, because a crash affects all of them. */
 const processWideLock = createReadWriteLock();
 
-/**
- * Creates a handler of messages. It acknowledges each message after the event is handled or stored as a dead letter.
- * Otherwise, it returns the message to JetStream for a retry.
- */
+/** Acknowledges each message after its event is handled or a dead letter, and otherwise returns it for a retry. */
 export function createEventMessageHandler<Services>(options: HandlerDependencies<Services>) {
   const { service, subscription, database, log, metrics, handlerTimeoutMs, findUnavailableDependencies } = options;
   const { sql } = database;
@@ -78,10 +70,7 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
   // Prometheus sees an increase only if the counter already exists.
   recordTimeout(0);
 
-  /**
-   * Handles a message, then acknowledges it or returns it for a retry. `findDelivery` returns the delivery to settle, or
-   * undefined if the message will be delivered again. Never rejects, and always ends.
-   */
+  /** `findDelivery` returns the delivery to settle; undefined if the message will be delivered again. Never rejects. */
   async function handleMessage(message: JsMsg, findDelivery: () => JsMsg | undefined): Promise<MessageOutcome> {
     try {
       await runWithDeadline((signal) => handleOrDeadLetter(message, signal), {
@@ -170,9 +159,8 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
   }
 
   /**
-   * Counts an abandoned handler, and returns whether the event must not be retried. The count is stored in PostgreSQL,
-   * because the stall detector may end the process before the fifth timeout. Timeouts while a server does not respond are
-   * not counted.
+   * Counts an abandoned handler, unless a server does not respond, and returns whether the event must not be retried.
+   * The count is stored, because the stall detector may end the process before the fifth timeout.
    */
   async function isLastTimeout(eventId: string): Promise<boolean> {
     recordTimeout();
@@ -253,7 +241,6 @@ interface Attempt {
   abandonment: AbortSignal;
 }
 
-/** Returns the revision in an event's data, or undefined if the data has no valid revision. */
 export function parseEventDataRevision(data: unknown): number | undefined {
   const { revision } = Object(data) as { revision?: unknown };
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;

@@ -11,11 +11,9 @@ export interface EventHandlerDependencies<Services> {
   subscription: EventSubscription<Services>;
   database: Database;
   services: Services;
-  /** The milliseconds after which a handler is abandoned. */
   handlerTimeoutMs: number;
 }
 
-/** The error for an event whose handler did not end in time. */
 export class EventHandlerTimeoutError extends Error {}
 
 interface EventHandling<Services> extends EventHandlerDependencies<Services> {
@@ -25,19 +23,19 @@ interface EventHandling<Services> extends EventHandlerDependencies<Services> {
 }
 
 /**
- * Handles one event for one subscription, unless it has already been handled.
+ * Handles one event for one subscription, unless it has been handled. Returns whether this call made changes.
  *
- * @returns true if this call applied the event's changes; false if the event had already been handled or the handler
- * made no changes.
  * @throws `PermanentEventError` when the event's data does not match this version's schema.
- * @throws `EventHandlerTimeoutError` when the handler does not end within `handlerTimeoutMs`. Its transaction is
- * terminated, and it can begin no other.
+ *
+ * @throws `EventHandlerTimeoutError` after `handlerTimeoutMs`. The handler's transaction is terminated, and it can
+ * begin no other.
  */
 export function handleEventOnce<Services>(
   envelope: EventEnvelope,
-  { handlerTimeoutMs: timeoutMs, abandonment, ...options }: EventHandling<Services>,
+  handling: EventHandling<Services>,
 ): Promise<boolean> {
-  return runWithDeadline((signal) => callHandlerOnce(envelope, { ...options, signal }), {
+  const { handlerTimeoutMs: timeoutMs, abandonment } = handling;
+  return runWithDeadline((signal) => callHandlerOnce(envelope, handling, signal), {
     timeoutMs,
     createError: () =>
       new EventHandlerTimeoutError(`The handler of ${envelope.type} did not end within ${timeoutMs / 1000} s.`),
@@ -47,13 +45,8 @@ export function handleEventOnce<Services>(
 
 async function callHandlerOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
-  {
-    subscription,
-    database,
-    services,
-    context,
-    signal,
-  }: Omit<EventHandling<Services>, "handlerTimeoutMs"> & { signal: AbortSignal },
+  { subscription, database, services, context }: EventHandling<Services>,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
   if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);

@@ -16,26 +16,22 @@ export interface EventBusConnection {
   manager: JetStreamManager;
 }
 
-/** The version of NATS that the product needs at least. */
+export interface EventBusConnectionState {
+  namespace: string;
+  /** Resolves with the connection after the first connect to NATS. */
+  connected: Promise<EventBusConnection>;
+  /** Returns the connection if NATS is connected, otherwise undefined. */
+  currentConnection(): EventBusConnection | undefined;
+}
+
 const minNatsVersion = "2.9";
 /** The time, in milliseconds, after which a process that waits for NATS logs it again. */
 const logIntervalMs = 5_000;
 
-interface ConnectOptions {
-  name: string;
-  /** Ends the attempts to connect when it is aborted. */
-  signal: AbortSignal;
-  log: Logger;
-}
-
-/**
- * Connects to NATS, and tries again until it succeeds.
- *
- * @throws `UnusableServerError` if connecting fails again until an operator helps.
- */
+/** Connects to NATS until it succeeds or `signal` is aborted. @throws `UnusableServerError` if an operator must help. */
 export async function connectToNats(
   config: NatsConfig,
-  { name, signal, log }: ConnectOptions,
+  { name, signal, log }: { name: string; signal: AbortSignal; log: Logger },
 ): Promise<NatsConnection> {
   let logAt = 0;
   for (let attempt = 1; !signal.aborted; attempt++) {
@@ -69,13 +65,11 @@ export async function connectToNats(
   throw new Error("The event bus was closed before it connected to NATS.");
 }
 
-/** Rejects if NATS does not accept a new connection. */
 export async function checkNatsServer(config: NatsConfig, name: string): Promise<void> {
   const nats = await connect({ ...buildConnectionOptions(config), name, reconnect: false, timeout: 5_000 });
   await nats.close();
 }
 
-/** Returns the error for the operator if connecting fails again until an operator helps. */
 function toUnusableNatsError(error: unknown, url: string): UnusableServerError | undefined {
   if (!(error instanceof Error)) return undefined;
   const cause = error.cause instanceof Error ? error.cause : error;
@@ -115,9 +109,8 @@ export async function requireUsableNats({
 }
 
 /**
- * Returns the servers and credentials in a URL such as `tls://user:password@host:4222,host:4223` and, for `tls://`, the
- * TLS options. These contain the paths of PEM files instead of their contents, so that renewed files are read for each
- * new connection.
+ * Returns the options in a URL such as `tls://user:password@host:4222,host:4223`. They contain the paths of PEM files,
+ * so that renewed files are read for each new connection.
  */
 function buildConnectionOptions({
   NATS_URL: url,

@@ -43,43 +43,29 @@ interface RelayOptions {
 
 export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
 
-/**
- * Small enough that NATS with `sync_interval: always` can sync a whole batch within `publishTimeoutMs`, even on a slow
- * disk.
- */
+/** Small enough that NATS can sync a whole batch within `publishTimeoutMs`, even on a slow disk. */
 const batchSize = 200;
 /** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
 const maxBatchBytes = 1024 * 1024;
-/**
- * The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost, because
- * their process died or NATS was unavailable.
- */
+/** Polls find events whose notification was lost because their process died or NATS was unavailable. */
 const pollIntervalMs = 5_000;
 const standbyIntervalMs = 1_000;
-/**
- * Milliseconds to wait for the stream's acknowledgment of an event. Without it, the event stays in the outbox and is
- * sent again, with the same id.
- */
+/** Without an acknowledgment in this time, an event stays in the outbox and is sent again, with the same id. */
 const publishTimeoutMs = 2_500;
 
 /** The milliseconds after which a batch is abandoned. Sending its events again does no harm. */
 const batchTimeoutMs = 60_000;
-const createBatchTimeoutError = () => new TransientError("A batch of events was not sent in time.");
-
 const leaderRole = "relay";
 
 /**
- * Starts the relay that sends the events in a service's outbox to their streams. Only one instance, the leader, sends.
- * The events of each stream are sent separately, so that a stream that is full or fails does not delay the other one.
+ * Starts the relay that sends a service's events, in one instance. A stream that is full does not delay the other one.
  */
 export function startOutboxRelay(options: RelayOptions) {
   const { service, database, leadership, bus } = options;
   /** Notifies the leader of new events in the outbox. */
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const senders = { tills: startStreamSender("tills", options), orders: startStreamSender("orders", options) };
-  notifier.subscribe((_, kind) => {
-    for (const each of eventStreamKinds) if (kind === each) senders[each].pollNow();
-  });
+  notifier.subscribe((_, kind) => senders[kind as EventStreamKind]?.pollNow());
   // Notifications were lost meanwhile, and the streams can have lost events.
   bus.onConnected(() => {
     for (const each of eventStreamKinds) senders[each].pollNow();
@@ -95,7 +81,6 @@ export function startOutboxRelay(options: RelayOptions) {
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
     },
-    /** The repairs of the streams, by stream. */
     lossRepairs: { tills: senders.tills.lossRepair, orders: senders.orders.lossRepair },
     async stop(): Promise<void> {
       await Promise.all([senders.tills.stop(), senders.orders.stop()]);
@@ -114,7 +99,6 @@ export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: 
   return sql`select * from outbox where ${stream} between ${name} and ${name} order by ${stream}, position`;
 }
 
-/** Starts sending the events of one stream, in the sequence of their positions. */
 function startStreamSender(kind: EventStreamKind, { service, database, leadership, bus, log }: RelayOptions) {
   const lossRepair = createStreamLossRepair({
     ...{ service, sql: database.sql, bus, stream: kind, log },
@@ -173,19 +157,6 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     return sendBatch();
   }
 
-  /** Checks the stream and sends the next batch. Returns whether the outbox may have more events of the stream. */
-  async function checkAndSendInTime(): Promise<boolean> {
-    try {
-      const timeout = { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError };
-      const mayHaveMore = await runWithDeadline(checkAndSend, timeout);
-      lastError = undefined;
-      return mayHaveMore;
-    } catch (error) {
-      lastError = error;
-      throw error;
-    }
-  }
-
   const pollNow = () => pollTrigger.abort();
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[kind]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
@@ -193,7 +164,15 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
       lastError = undefined;
       return sleep(standbyIntervalMs, stopping.signal);
     }
-    if (await checkAndSendInTime()) return;
+    const createError = () => new TransientError("A batch of events was not sent in time.");
+    const mayHaveMore = await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError }).catch(
+      (error) => {
+        lastError = error;
+        throw error;
+      },
+    );
+    lastError = undefined;
+    if (mayHaveMore) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });

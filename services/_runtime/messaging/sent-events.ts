@@ -2,10 +2,8 @@ import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import type { PeriodicTask } from "../service/define-service.ts";
 import type { EventStreamKind } from "./event-streams.ts";
 
-/** An event that a stream has acknowledged. */
 export interface SentEvent {
   id: string;
-  /** The sequence in the stream. */
   streamSequence: number;
   sentAt: Date;
 }
@@ -14,7 +12,6 @@ export interface SentEvent {
 const currentSlot = (sql: SqlClient) =>
   sql`extract(epoch from date_trunc('day', now() at time zone 'UTC'))::bigint / 86400 % 16`;
 
-/** Moves acknowledged events from the outbox to `sent_events`, in one statement. */
 export async function moveToSentEvents(
   sql: SqlClient,
   stream: EventStreamKind,
@@ -57,9 +54,8 @@ export async function findFirstSentSequence(sql: SqlClient, stream: EventStreamK
 const requeueBatchSize = 500;
 
 /**
- * Moves the events of a stream that match `condition` back to the outbox, at their former positions in the outbox, so that
- * they are published again. Returns their number. Moves the events with the highest stream sequences first, so that the
- * next check finds the others if this function is interrupted.
+ * Moves events back to the outbox, at their former positions, and returns their number. Moves the highest sequences
+ * first, so that the next check finds the others if this function is interrupted.
  */
 export async function requeueSentEvents(
   sql: SqlClient,

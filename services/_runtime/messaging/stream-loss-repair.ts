@@ -6,7 +6,6 @@ import { type EventStreamKind, isMissingInJetStream } from "./event-streams.ts";
 import { findFirstSentSequence, findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
 import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-rollback-notice.ts";
 
-/** The interval between two checks on the same connection, in milliseconds. */
 const checkIntervalMs = 60_000;
 /** The maximum number of deleted sequences that one query compares with the sent events. */
 const deletedBatchSize = 5_000;
@@ -124,14 +123,12 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
   }
 
   return {
-    /** Checks the stream, unless it was checked on this connection within the last minute. */
     async checkIfDue(): Promise<void> {
       if (bus.connectionEpoch() !== checkedEpoch || Date.now() - checkedAt >= checkIntervalMs) await check();
     },
     /**
-     * Records the sequences of acknowledged events, and returns true, if the connection is the one on which the stream was
-     * checked, and the sequences of new events are above all earlier ones. Otherwise, returns false, because the stream may
-     * have been rolled back and must be checked first.
+     * Records acknowledged sequences. Returns false if the stream may have been rolled back and must be checked first:
+     * on another connection than that of the check, or if new events are not above all earlier ones.
      */
     tryRecordAcknowledgments(acknowledged: readonly { streamSequence: number; isDuplicate: boolean }[]): boolean {
       const isAhead = acknowledged.every((each) => each.isDuplicate || each.streamSequence > lastSequence);
@@ -142,10 +139,7 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
       checkedEpoch = 0;
       return false;
     },
-    /**
-     * Returns by how many sequences the stream was rolled back behind the events that it has acknowledged, until these are
-     * back in the outbox. Returns 0 if another instance is the leader.
-     */
+    /** By how many sequences the stream was rolled back, until the lost events are in the outbox again. */
     getRollbackSequences: () => (isLeader() ? rollbackSequences : 0),
     /** Returns the number of events that were moved back to the outbox since the start. */
     countRequeued: () => requeuedCount,

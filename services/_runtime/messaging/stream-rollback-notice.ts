@@ -6,9 +6,7 @@ import { z } from "zod";
  * stream has reassigned sequences since then, which consumers that were ahead of it would skip.
  */
 export interface StreamRollbackNotice {
-  /**
-   * The stream sequence from which consumers must read again: never after the first reassigned one, possibly before it.
-   */
+  /** Consumers must read again from here: never after the first reassigned sequence, possibly before it. */
   startSequence: number;
   /** The time at which NATS stored the notice, in milliseconds. It distinguishes the notices of a stream. */
   time: number;
@@ -20,7 +18,6 @@ const noticeSchema = z.object({ startSequence: z.int().min(1) });
 export const buildRollbackNoticeSubject = (subjectPrefix: string, service: string): string =>
   `${subjectPrefix}.stream-rollback.${service}`;
 
-/** Publishes that a stream was rolled back. Resolves when the stream has stored the notice. */
 export async function publishRollbackNotice(
   client: JetStreamClient,
   subject: string,
@@ -29,10 +26,7 @@ export async function publishRollbackNotice(
   await client.publish(subject, JSON.stringify(notice));
 }
 
-/**
- * Returns the rollback notices that a stream contains, oldest first. There are none, unless it was rolled back in the last
- * 14 days.
- */
+/** Returns the notices of the last 14 days, oldest first. */
 export async function listRollbackNotices(
   manager: JetStreamManager,
   { stream, subject }: { stream: string; subject: string },

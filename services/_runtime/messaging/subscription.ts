@@ -6,7 +6,6 @@ import { buildServiceVariableName } from "../config/service-databases.ts";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 
-/** The input of an event handler. */
 export interface EventHandlerInput<Type extends BusEventType, Services> {
   eventId: string;
   /** The time at which the event occurred, in UTC. */
@@ -17,9 +16,8 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   /** Aborted when the handler is abandoned. Its effect is then ignored, so long work should end. */
   signal: AbortSignal;
   /**
-   * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
-   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`, so that the
-   * transaction is short.
+   * Runs `effect` once, in a transaction that records the event as handled. Do slow work, such as reading objects,
+   * before.
    */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
@@ -33,10 +31,7 @@ export interface DeadLetteredEvent<Type extends BusEventType> {
 }
 
 interface SubscriptionOptions {
-  /**
-   * The maximum number of events of this type that one instance handles concurrently, unless a variable such as
-   * `REPORTING_TILL_PUSHED_CONCURRENCY` sets another number.
-   */
+  /** How many events an instance handles at a time, unless, for example, `REPORTING_TILL_PUSHED_CONCURRENCY` is set. */
   concurrency: number;
   /**
    * Whether events contain the revision of their subject. If so, each instance handles only one event of a location at
@@ -44,27 +39,19 @@ interface SubscriptionOptions {
    */
   hasRevisions: boolean;
   /**
-   * Whether the runtime looks for an event in the inbox before it calls the handler, and skips the event if it has already
-   * been handled. For handlers whose work before `once` is slow. The others learn it from `once`.
+   * For handlers whose work before `once` is slow: skips an event that the inbox contains before it calls the handler.
    */
   shouldCheckInboxFirst: boolean;
 }
 
-/** A service's subscription to an event type, with its handler. */
 export interface EventSubscription<Services, Type extends BusEventType = BusEventType> extends SubscriptionOptions {
   type: Type;
   handle(input: EventHandlerInput<Type, Services>): Promise<unknown>;
-  /**
-   * Called in the transaction that stores an event as a dead letter, if the event has valid data. An event that is
-   * stored again, because its acknowledgment was lost, has the same id.
-   */
+  /** Called in the transaction that stores a dead letter with valid data. It can be stored again, with the same id. */
   onDeadLetter?: (tx: SqlTransaction, event: DeadLetteredEvent<Type>) => Promise<void>;
 }
 
-/**
- * Returns a subscription to an event type. After a transient error, the handler is called again until it succeeds.
- * After a `PermanentEventError`, or after several other errors or statement timeouts, the event becomes a dead letter.
- */
+/** After several errors that are not transient, or a `PermanentEventError`, an event becomes a dead letter. */
 export function defineEventSubscription<Services, Type extends BusEventType>(
   type: Type,
   handle: (input: EventHandlerInput<Type, Services>) => Promise<unknown>,
@@ -80,15 +67,10 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
   return subscription as unknown as EventSubscription<Services>;
 }
 
-/** Returns the variable with the concurrency of a subscription, such as `REPORTING_TILL_PUSHED_CONCURRENCY`. */
 const buildConcurrencyVariableName = (service: string, type: string) =>
   buildServiceVariableName(service, `${type.replaceAll(".", "_").toUpperCase()}_CONCURRENCY`);
 
-/**
- * Returns the subscriptions of a service with the concurrency that the environment sets for them.
- *
- * @throws `ConfigError` if a concurrency is not a whole number from 1 to 1,000.
- */
+/** Returns subscriptions with the configured concurrency. @throws `ConfigError` if one is not from 1 to 1,000. */
 export function configureSubscriptions<Services>(
   subscriptions: readonly EventSubscription<Services>[],
   service: string,

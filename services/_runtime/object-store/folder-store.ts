@@ -19,17 +19,13 @@ const leftoverAgeMs = 3_600_000;
 /** Limits the cache of flushed folders to about 20 MB. An evicted folder is flushed again, which is harmless. */
 const maxRememberedFolders = 100_000;
 
-/**
- * The codes of errors for keys that are too long, or that conflict with another key because one of them is a folder of
- * the other (`a` and `a/b`). A retry would fail again.
- */
+/** For keys that are too long, or that conflict with another key (`a` and `a/b`). A retry would fail again. */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /**
- * Creates an object store in a folder, with one file per key. Other users of the system cannot access the files and
- * folders that the store creates. Several processes of one user can share the folder. At the start, temporary files
- * that are older than an hour are deleted, because they are left over from crashes.
+ * Creates an object store in a folder, with one file per key, to which other users have no access. Several processes of
+ * one user can share it. At the start, temporary files of crashes that are older than an hour are deleted.
  */
 export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
@@ -80,10 +76,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     await flushFolder(dirname(path));
   }
 
-  /**
-   * Runs `work`, which creates missing folders except those in `flushedFolders`. If one of these was deleted, clears
-   * `flushedFolders` and runs `work` once more, so that it creates all missing folders.
-   */
+  /** Runs `work` once more if a folder in `flushedFolders` was deleted, so that it creates all missing folders. */
   async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -95,8 +88,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   }
 
   /**
-   * Returns whether the folder for temporary files exists. If not, the volume of the store may be unmounted, so no
-   * object counts as missing.
+   * Without its folder for temporary files, the volume of the store may be unmounted, so no object counts as missing.
    */
   async function isStorePresent(): Promise<boolean> {
     await ready;

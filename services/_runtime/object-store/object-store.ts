@@ -7,12 +7,9 @@ export type { CompressingObjectStore } from "./compressed-store.ts";
 export { ObjectNotFoundError, ObjectStoreUnavailableError } from "./store-interface.ts";
 
 /**
- * Creates the object store for a URL, without checking that the store is usable:
- * - `file:/absolute/folder`: a folder, which is created if it is missing;
- * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true`: a bucket. Only the bucket is required.
- *   The credentials are read from the standard AWS_* environment variables.
- *
- * Objects whose keys end in `.br` are stored in compressed form.
+ * Creates the object store for a URL, without checking that it is usable. Compresses objects whose keys end in `.br`.
+ * - `file:/absolute/folder`, which is created if it is missing
+ * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true`, with credentials in the variables AWS_*
  *
  * @throws `TypeError` for any other URL.
  */

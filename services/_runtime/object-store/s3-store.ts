@@ -26,20 +26,14 @@ export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
   prefix: string;
 }
 
-/** The timeouts of S3 requests, in milliseconds. */
-export interface S3Timeouts {
-  connectMs: number;
-  /**
-   * The maximum time from the start of an attempt to the response headers. For an upload, time is added in proportion
-   * to the size of the object.
-   */
-  responseMs: number;
-  /** The maximum time between two parts of the response body, including the time that the reader takes for a part. */
-  idleMs: number;
-  healthCheckMs: number;
-}
-
-const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, healthCheckMs: 5_000 };
+const defaultS3Timeouts = {
+  connectMs: 3_000,
+  /** From the start of an attempt to the response headers. For an upload, time is added in proportion to the size. */
+  responseMs: 5_000,
+  /** Between two parts of the response body, including the time that the reader takes for a part. */
+  idleMs: 30_000,
+  healthCheckMs: 5_000,
+};
 /** The assumed minimum upload rate, in bytes per millisecond. It determines the additional time for an upload. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
@@ -47,9 +41,8 @@ const maxS3Attempts = 3;
 const maxS3Connections = 64;
 
 /**
- * Creates an object store in an existing bucket of S3 or of a compatible server. The credentials must allow reading,
- * writing and deleting objects. They must also allow listing, because S3 otherwise reports a missing object as
- * AccessDenied.
+ * Creates an object store in a bucket of S3 or of a compatible server. The credentials must also allow listing, because
+ * S3 otherwise reports a missing object as AccessDenied.
  */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
@@ -65,10 +58,8 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   }
 
   /**
-   * Converts an S3 error to an error of the store. NoSuchKey becomes `ObjectNotFoundError`. `TypeError` and
-   * EntityTooLarge remain unchanged, because a retry would fail again. All other errors become
-   * `ObjectStoreUnavailableError`, even if an operator must fix them (such as wrong credentials), so that the caller
-   * retries until they are fixed.
+   * Converts an error to `ObjectNotFoundError` or, even if an operator must help, `ObjectStoreUnavailableError`, so
+   * that the caller retries. `TypeError` and EntityTooLarge remain, because a retry would fail again.
    */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);
@@ -89,6 +80,12 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     }
   }
 
+  const readBytes = (key: string, range: { Range?: string } = {}) =>
+    callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
+      const { Body } = await client.send(new GetObjectCommand({ ...target, ...range }));
+      return Body ? Body.transformToByteArray() : new Uint8Array();
+    });
+
   return {
     async put(key, bytes) {
       const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: "application/json" };
@@ -97,16 +94,8 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
         client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }),
       );
     },
-    get: (key) =>
-      callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
-        const { Body } = await client.send(new GetObjectCommand(target));
-        return Body ? Body.transformToByteArray() : new Uint8Array();
-      }),
-    getRange: (key, { start, end }) =>
-      callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
-        const { Body } = await client.send(new GetObjectCommand({ ...target, Range: `bytes=${start}-${end - 1}` }));
-        return Body ? Body.transformToByteArray() : new Uint8Array();
-      }),
+    get: (key) => readBytes(key),
+    getRange: (key, { start, end }) => readBytes(key, { Range: `bytes=${start}-${end - 1}` }),
     stream: (key) =>
       callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(target));
@@ -160,11 +149,7 @@ async function createS3Connection(config: S3ClientConfig): Promise<S3Connection>
   return { client: new commands.S3Client(config), commands };
 }
 
-/**
- * Parses a URL such as `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`.
- *
- * @throws `TypeError` if the URL is invalid. The message contains no values, because values can be secrets.
- */
+/** Parses a URL such as `s3://bucket/prefix?region=...`. @throws `TypeError` without values, which can be secrets. */
 export function parseS3Url(url: string): S3BucketAddress {
   const { username, password, host, pathname, searchParams, hash } = new URL(url);
   if (username || password)
@@ -181,7 +166,7 @@ export function parseS3Url(url: string): S3BucketAddress {
 
 function buildS3ClientConfig(
   { endpoint, forcePathStyle, ...location }: S3BucketAddress,
-  timeouts: S3Timeouts,
+  timeouts: typeof defaultS3Timeouts,
 ): S3ClientConfig {
   const agent = { keepAlive: true, maxSockets: maxS3Connections };
   const region = location.region ?? (endpoint && !process.env.AWS_REGION ? "us-east-1" : undefined);

@@ -1,36 +1,24 @@
 import type { Readable } from "node:stream";
 
 /**
- * A store of JSON objects under keys such as `segment/segment`. Segments consist of `A-Z a-z 0-9 . _ -`, and a key has
- * at most 500 characters. Because keys can be file paths, a key must not be a folder of another key (`a` and `a/b`),
- * and keys must not differ only in case.
- *
- * Functions with a key throw `TypeError` for an invalid key. All functions except `close` throw
- * `ObjectStoreUnavailableError` when the store is unusable.
+ * A store of JSON objects under keys such as `segment/segment`, see `isObjectStoreKey`. Because keys can be file paths,
+ * a key must not be a folder of another key (`a` and `a/b`), and keys must not differ only in case. Functions throw
+ * `TypeError` for an invalid key, and, except `close`, `ObjectStoreUnavailableError` when the store is unusable.
  */
 export interface ObjectStore {
   /**
-   * Stores an object. After this resolves, the object survives a crash. If the process crashes earlier, no partial
-   * object remains. Storing the same bytes again is allowed.
+   * After this resolves, the object survives a crash. Otherwise, no partial object remains. Bytes can be stored again.
    */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
-  /**
-   * Returns the bytes of an object from offset `start` to before offset `end`. Returns fewer bytes if the object ends
-   * before `end`.
-   *
-   * @throws `ObjectNotFoundError`
-   */
+  /** Returns fewer bytes if the object ends before `end`. @throws `ObjectNotFoundError` */
   getRange(key: string, range: ByteRange): Promise<Uint8Array>;
   /**
-   * Returns an object as a stream, so that large objects can be sent without loading them into memory. The caller must
-   * read `body` to its end or cancel it, because its file or connection stays open otherwise. `size` is in bytes.
-   *
-   * @throws `ObjectNotFoundError`
+   * Read `body` to its end or cancel it, because its file or connection stays open otherwise. @throws
+   * `ObjectNotFoundError`
    */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
-  /** Returns whether an object exists, without reading it. */
   has(key: string): Promise<boolean>;
   /** Deletes an object. Does nothing if the object does not exist. */
   delete(key: string): Promise<void>;
@@ -62,8 +50,7 @@ export function ignoreObjectNotFound(error: unknown): undefined {
 }
 
 /**
- * The error for a store that currently cannot be used, for example because of the network, a 5xx response, a full or
- * failing disk, or rejected credentials. A retry can succeed later. `cause` is the original error.
+ * The error for a store that cannot be used, as by a network error or rejected credentials. A retry can succeed later.
  */
 export class ObjectStoreUnavailableError extends Error {
   override readonly name = "ObjectStoreUnavailableError";
@@ -75,10 +62,7 @@ const maxObjectKeyLength = 500;
 const maxSegmentLength = 255;
 const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
-/**
- * Returns whether a text is a valid object key. Keys consist of segments of `A-Z a-z 0-9 . _ -`, separated by slashes.
- * A segment must not be `.` or `..`. A key has at most 500 characters, and a segment at most 255.
- */
+/** Keys have segments of `A-Z a-z 0-9 . _ -`, except `.` and `..`, that are separated by slashes. */
 export function isObjectStoreKey(text: string): boolean {
   return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
 }
@@ -99,10 +83,7 @@ export function getSystemOrS3ErrorCode(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/**
- * Converts a Node stream of bytes to a web stream. Reads the source only as fast as the web stream is read. Canceling
- * the web stream closes the source. `toReaderError` converts the errors of the source.
- */
+/** Converts a Node stream to a web stream, which reads it no faster than it is read, and closes it when canceled. */
 export function toWebStream(source: Readable, toReaderError: (error: unknown) => unknown): ReadableStream<Uint8Array> {
   // Prevents an uncaught error event between two reads. The next read still rejects with the error.
   source.on("error", () => {});

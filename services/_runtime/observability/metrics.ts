@@ -6,7 +6,6 @@ import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts"
 import { productVersion } from "../process/product-version.ts";
 import { timeZoneDataVersion } from "../process/time-zone-data.ts";
 
-/** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
 export type PrometheusMetrics = ReturnType<typeof createPrometheusMetrics>;
 
 type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>;
@@ -38,10 +37,7 @@ export function createPrometheusMetrics() {
   const meter = provider.getMeter("pragma");
   const serializer = new PrometheusSerializer();
 
-  /**
-   * Creates a histogram of durations and returns a function that records a duration in seconds. `name` must end with
-   * `_duration_seconds`.
-   */
+  /** Returns a function that records a duration in seconds. `name` must end with `_duration_seconds`. */
   function createDurationHistogram(name: string, description: string) {
     const histogram = meter.createHistogram(name, { description });
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
@@ -53,7 +49,6 @@ export function createPrometheusMetrics() {
     return (count: number, labels: Record<string, string>) => counter.add(count, labels);
   }
 
-  /** Registers a gauge with several values. `read` returns all values, each with its labels. */
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
@@ -80,7 +75,6 @@ export function createPrometheusMetrics() {
     countPeriodicTaskTimeouts: createCounter("periodic_task_timeouts", "Periodic tasks that did not end in time"),
     createDurationHistogram,
     observeGauges,
-    /** Registers a gauge with a single value. */
     observeGauge(
       name: string,
       description: string,
@@ -112,16 +106,10 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   }
 }
 
-/**
- * The sampling interval of the event loop delay, in milliseconds. It is subtracted from the measured delays, because
- * they include it.
- */
+/** It is subtracted from the measured delays, because they include it. */
 const samplingIntervalMs = 100;
 
-/**
- * Registers the metrics of the process: its version, that of its time zone data, event loop delay and utilization, CPU time, memory and start time.
- * `commit` is the commit from which the process was built.
- */
+/** Registers the metrics of the process. `commit` is the commit from which it was built. */
 export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: { commit: string }): void {
   const build = { version: productVersion, commit, node: process.version, tz: timeZoneDataVersion };
   metrics.observeGauge("build_info", "Always 1. The labels are the versions of this process", () => 1, build);

@@ -13,7 +13,6 @@ export class ObservabilityContext {
   readonly requestId: string;
   /** The span of the request or event. It is recorded only if tracing is on and the sampler selected the trace. */
   readonly span: Span;
-  /** The fields of the log line of this request or event. */
   readonly logFields: Record<string, unknown>;
 
   constructor(requestId: string, span: Span, logFields: Record<string, unknown> = {}) {
@@ -31,7 +30,6 @@ export class ObservabilityContext {
     return formatTraceparent(this.span);
   }
 
-  /** Adds fields to the log line of this request or event. */
   addLogFields(fields: Record<string, unknown>): void {
     Object.assign(this.logFields, fields);
   }

@@ -9,19 +9,14 @@ const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
   /**
-   * Whether the sampled flag in a client's `traceparent` decides whether its trace is recorded. Set to true only if the
-   * gateway's only client is a proxy with its own tracing.
+   * Whether clients decide which of their traces are recorded. Only if the only client is a proxy with its own tracing.
    */
   TRACE_TRUST_CLIENTS: z.stringbool().default(false),
 });
 
 /**
- * Starts tracing if an endpoint is configured and OTEL_SDK_DISABLED is not true. Sends the spans of this process in
- * batches with OTLP (HTTP, protobuf). The SDK for tracing, which is loaded only if tracing starts, also reads other
- * environment variables, such as OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and
- * OTEL_BSP_*.
- *
- * @returns an object with `stop`, which sends the remaining spans and stops tracing.
+ * Starts tracing with OTLP (HTTP, protobuf) if an endpoint is configured. The SDK, which is only then loaded, reads
+ * further variables, such as OTEL_EXPORTER_OTLP_HEADERS. `stop` sends the remaining spans.
  */
 export async function startTracing(
   name: string,

@@ -15,7 +15,6 @@ import { parseTraceParent } from "@opentelemetry/core";
 
 export { type Span, SpanKind } from "@opentelemetry/api";
 
-/** An operation that is recorded as a span. */
 export interface TracedOperation {
   name: string;
   /** `SpanKind.INTERNAL` by default. */
@@ -28,10 +27,7 @@ export interface TracedOperation {
 let tracer: Tracer | undefined;
 let shouldTrustClients = false;
 
-/**
- * Sets the tracer that records spans from now on. `undefined` turns tracing off. With `shouldTrustClients`, the sampled
- * flag in a client's `traceparent` decides whether its trace is recorded.
- */
+/** Without a tracer, tracing is off. With `shouldTrustClients`, clients decide whether their traces are recorded. */
 export function setTracer(newTracer: Tracer | undefined, options: { shouldTrustClients?: boolean } = {}): void {
   tracer = newTracer;
   shouldTrustClients = options.shouldTrustClients ?? false;
@@ -52,9 +48,8 @@ export function startUnrecordedSpan(traceparent: string | null | undefined): Spa
 }
 
 /**
- * Starts a span for a client's request. The span has the trace id in the client's `traceparent`, so that the client can
- * find the span. Unless clients are trusted, the sampler decides whether to record the span, as for a new trace. If the
- * client's sampled flag or trace id decided, clients could cause every request to be recorded, at the operator's cost.
+ * Starts a span with the trace id of the client's `traceparent`. Unless clients are trusted, the sampler decides
+ * whether to record it, because clients could otherwise cause every request to be recorded, at the operator's cost.
  */
 export function startIncomingRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
@@ -86,10 +81,7 @@ function createUnrecordedSpan(parent: SpanContext | null): Span {
   return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
 }
 
-/**
- * Returns `digits` random hex digits. `digits` must be at most 32, the length of a UUID. Uses UUIDs, because Node
- * generates UUIDs faster than other random values.
- */
+/** At most 32 digits. Node generates UUIDs faster than other random values. */
 function randomHex(digits: number): string {
   return randomUUID().replaceAll("-", "").slice(-digits);
 }

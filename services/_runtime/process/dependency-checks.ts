@@ -9,16 +9,14 @@ export interface ComponentDependencies {
   /** The checks of required dependencies. While a check rejects, the process is not ready. */
   checks: Record<string, DependencyCheck>;
   /**
-   * The checks of dependencies that are required only until each of them was reached once. Later failures are reported
-   * but do not affect readiness, because they would take all instances out at the same time, although the instances can
-   * still serve most requests.
+   * Required only until each was reached once. Otherwise, an outage would take out all instances at the same time,
+   * although they can still serve most requests.
    */
   startupChecks?: Record<string, DependencyCheck>;
   /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
   optionalChecks?: Record<string, DependencyCheck>;
 }
 
-/** The response body of `/ready`. */
 interface ReadinessReport {
   status: "ready" | "not ready";
   /** The state of each dependency by component: `ok`, or the error. */
@@ -53,15 +51,11 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
     return result;
   }
 
-  async function readState(check: DependencyCheck, timeoutMs: number): Promise<string> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<string>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, `timed out after ${timeoutMs} ms`);
-    });
-    const state = await Promise.race([startOrJoin(check), timeout]);
-    clearTimeout(timer);
-    return state;
-  }
+  const readState = (check: DependencyCheck, timeoutMs: number): Promise<string> =>
+    runWithDeadline(() => startOrJoin(check), {
+      timeoutMs,
+      createError: () => new Error(`timed out after ${timeoutMs} ms`),
+    }).catch((error: Error) => error.message);
 
   return {
     async report(): Promise<ReadinessReport> {
@@ -81,7 +75,6 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
       const states = Object.fromEntries(await Promise.all(parts));
       return { status: isReady ? "ready" : "not ready", parts: states };
     },
-    /** Registers the metric `dependency_up`, with the state of each dependency. */
     registerMetrics(metrics: PrometheusMetrics): void {
       metrics.observeGauges("dependency_up", "1 while a dependency of a service or of the gateway responds", () =>
         Promise.all(

@@ -15,7 +15,6 @@ import { readSystemTimeZoneDataVersion, timeZoneDataVersion } from "./time-zone-
 
 interface OpsOptions {
   port: number;
-  /** The address to listen on. */
   host: string;
   /** Host names of this server besides `localhost`. */
   allowedHosts: readonly string[];
@@ -24,7 +23,6 @@ interface OpsOptions {
    * there is no queue board.
    */
   token: string | undefined;
-  /** The commit from which the process was built. */
   commit: string;
   metrics: PrometheusMetrics;
   components: () => ComponentOpsInterface[];
@@ -33,7 +31,6 @@ interface OpsOptions {
 /** Enough for probes, Prometheus and operators. Without a maximum, open connections could exhaust the file descriptors. */
 const maxConnections = 100;
 
-/** Starts the HTTP server for operators, with routes for liveness, readiness, versions, metrics, dead letters and queues. */
 export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
   const { port, host, allowedHosts, token, commit, metrics, components } = options;
   const readiness = createReadinessReporter(components);
@@ -131,9 +128,8 @@ function requireOwnHost(allowedHosts: readonly string[]): MiddlewareHandler {
 const loopbackPattern = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Returns middleware that authenticates operators. Clients send the token as a bearer token or as the password of Basic
- * authentication. If no token is configured, the middleware allows only requests from this machine. It always rejects
- * cross-origin requests.
+ * Authenticates operators by a bearer token or the password of Basic authentication, or without a token, by the
+ * machine. Always rejects cross-origin requests.
  */
 function requireOperator(token: string | undefined): MiddlewareHandler {
   return async (context, next) => {
@@ -157,16 +153,13 @@ function readCredential({ req }: Context): string {
   return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
 }
 
-/** The operator interface of a component of the process, such as a service or the gateway. */
 export interface ComponentOpsInterface extends ComponentDependencies {
   deadLetters?: {
     list(): Promise<DeadLetter[]>;
     /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
-  /** Returns the events that the component has received and not handled yet, the oldest of each type first. */
   listInFlightEvents?(): InFlightEvent[];
-  /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
   /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */
   opsRoutes?: Hono;

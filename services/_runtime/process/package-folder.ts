@@ -2,10 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/**
- * Returns the path of the package that contains a module. Read files that are not compiled, such as migrations,
- * relative to this path, because the module can be in the package's folder or, when compiled, in its `dist/`.
- */
+/** Returns the folder of a module's package, for files that are not compiled. The module itself can be in `dist/`. */
 export function findEnclosingPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));
   while (!existsSync(join(folder, "package.json"))) {

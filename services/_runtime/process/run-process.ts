@@ -14,10 +14,7 @@ import { UnusableServerError } from "./unusable-server-error.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
 export interface ProcessComponent extends ComponentOpsInterface {
-  /**
-   * Called when the delay of `SHUTDOWN_DELAY_SECONDS` begins, while requests still arrive. Closes each connection after
-   * its next response.
-   */
+  /** Called while requests still arrive. Closes each connection after its next response. */
   drain?(): void;
   /** Called on every component before any component is stopped. Ends endless work, such as streams to clients. */
   beforeStop?(): void;
@@ -67,17 +64,15 @@ export const processConfigSchema = z.object({
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   /**
-   * How long the process still serves requests after SIGTERM, in seconds. During this time, it reports that it is not
-   * ready, so that the load balancer stops sending requests.
+   * How long the process serves requests after SIGTERM, not ready, so that the load balancer stops sending requests.
    */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
   ...shutdownConfigSchema.shape,
 });
 
 /**
- * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, and starts the server for
- * operators. At the end, stops the components in reverse sequence. Exits with code 1 when a component cannot start, or
- * after an uncaught error.
+ * Runs components and the server for operators until SIGINT or SIGTERM. Exits with code 1 when a component cannot
+ * start, or after an uncaught error.
  */
 export async function runProcessUntilSignal(
   name: string,
@@ -112,7 +107,6 @@ export async function runProcessUntilSignal(
     return stop(1);
   }
 
-  /** Stops the process with exit code 1 because its work is stalled. */
   function endStalledProcess(description: string): void {
     log.fatal({ reason: description }, "the process ends, because its work is stalled");
     process.stderr.write(`${name}: ends, because its work is stalled: ${description}\n`);
@@ -146,9 +140,8 @@ export async function runProcessUntilSignal(
     void fail("uncaught error", error);
   });
   process.on("unhandledRejection", (reason) => {
-    // Database drivers send queries themselves, such as for the data types on every new PostgreSQL connection. They do
-    // not handle rejections of these queries when the server disappears. The process can continue, because the caller
-    // that waits for the connection also gets the error and handles it.
+    // Database drivers send queries themselves, and do not handle their rejections when the server disappears. The
+    // caller that waits for the connection also gets the error.
     if (isTransient(reason)) {
       log.error({ err: reason }, "unhandled transient rejection");
       return;
@@ -186,11 +179,7 @@ export async function runProcessUntilSignal(
   }
 }
 
-/**
- * Checks that a restarting process is away for less time than requests wait for it.
- *
- * @throws `ConfigError`
- */
+/** A restarting process must be away for less time than requests wait for it. @throws `ConfigError` */
 function requireShutdownShorterThanWait(
   environment: EnvironmentVariables,
   { SHUTDOWN_TIMEOUT_SECONDS: shutdownSeconds }: { SHUTDOWN_TIMEOUT_SECONDS: number },

@@ -81,10 +81,7 @@ export function isRemovedLocationError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "PRLOC";
 }
 
-/**
- * Returns whether PostgreSQL canceled a statement, usually after the statement timeout. Limit the retries, because the
- * statement may always take too long. A retry can succeed if the server was only busy.
- */
+/** Limit the retries, because the statement may always exceed the timeout, and not only while the server is busy. */
 export function isCanceledStatementError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";
 }

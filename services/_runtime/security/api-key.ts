@@ -2,9 +2,8 @@ import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
- * The prefix of API keys. It is followed by 43 characters that encode 32 random bytes, and by 6 characters that encode
- * the CRC-32 of these 43 characters. With the prefix and the checksum, secret scanners can recognize leaked keys, and
- * the gateway can reject mistyped keys without a lookup.
+ * Followed by 43 characters of 32 random bytes, and 6 of their CRC-32. So secret scanners can recognize leaked keys,
+ * and the gateway can reject mistyped keys without a lookup.
  */
 export const apiKeyPrefix = "pragma_";
 

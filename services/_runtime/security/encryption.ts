@@ -1,15 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 
-/** Encrypts and decrypts stored data that readers of the database must not see. */
 export type Encryption = ReturnType<typeof createEncryption>;
 
 const cipher = "aes-256-gcm";
 
 /**
- * Returns functions that encrypt and decrypt with AES-256-GCM. An encrypted text has the format
- * `keyId.iv.tag.ciphertext`. To allow key rotation, `encrypt` uses the first key, and `decrypt` uses the key with
- * the id in the encrypted text.
+ * Returns functions for AES-256-GCM and the format `keyId.iv.tag.ciphertext`. The first key encrypts; all can decrypt.
  */
 export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));

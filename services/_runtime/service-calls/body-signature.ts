@@ -3,9 +3,8 @@ import { Transform } from "node:stream";
 import { ApiError } from "@pragma/contracts/errors";
 
 /**
- * The number of bytes of a body signature, which follows the body of a request. It is an HMAC of the signature of the
- * request and of the body as sent. It cannot be in a header, because the gateway does not hold large bodies in memory, nor
- * in a trailer, because undici sends none.
+ * The signature follows the body. It cannot be in a header, because the gateway does not hold large bodies in memory,
+ * nor in a trailer, because undici sends none.
  */
 export const bodySignatureBytes = 32;
 
@@ -14,10 +13,7 @@ export function startBodySignature(secret: string, signature: string): Hmac {
   return createHmac("sha256", secret).update(`body\n${signature}\n`);
 }
 
-/**
- * Returns a stream that passes a signed body on without the signature at its end. Fails at the end with `ApiError`
- * key_missing if the signature is not valid.
- */
+/** Passes a body on without its signature. Fails at the end with `ApiError` key_missing if it is not valid. */
 export function createBodyVerifier(expected: Hmac): Transform {
   let tail: Buffer = Buffer.alloc(0);
   return new Transform({

@@ -1,7 +1,4 @@
-/**
- * Records when connections to a service began to fail, so that requests wait for a service that is being replaced, but
- * not for one that stays unreachable.
- */
+/** Requests wait for a service that is being replaced, but not for one that stays unreachable. */
 export class ConnectionOutage {
   readonly #maxWaitMs: number;
   #startedAt = 0;

@@ -19,16 +19,10 @@ import { createBodyVerifier, startBodySignature } from "./body-signature.ts";
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
-/**
- * The header with the client's address, and a signature of the address, the User-Agent header and the signature of the
- * request.
- */
+/** The client's address, and a signature of it, the User-Agent header and the signature of the request. */
 const clientHeader = "x-pragma-client";
 
-/**
- * The headers that a request must not repeat. Otherwise it would be ambiguous which of the values determine the
- * principal, request id, trace and origin.
- */
+/** Repeated, they would leave open which of the values determine the principal, request id, trace and origin. */
 const nonRepeatableHeaders = [
   "host",
   "x-forwarded-host",
@@ -44,10 +38,7 @@ const nonRepeatableHeaders = [
 /** How long a signature is valid, in seconds. Allows for the wait for a connection and for clock differences. */
 const signatureLifetimeSeconds = 60;
 
-/**
- * Maximum number of signatures of changes that an instance remembers, to refuse requests that are sent again. More than
- * an instance can handle in the time in which a signature is valid.
- */
+/** To refuse changes that are sent again. More than an instance can handle while a signature is valid. */
 const maxRememberedSignatures = 100_000;
 
 interface UnsignedInternalRequest extends Omit<RequestPrincipalAndMetadata, "principal"> {
@@ -62,7 +53,6 @@ interface UnsignedInternalRequest extends Omit<RequestPrincipalAndMetadata, "pri
 /** Returns whether a request can change data. Its signature covers its body, and is accepted only once. */
 const isChange = (method: string) => method !== "GET" && method !== "HEAD";
 
-/** A function that returns the headers of a request, including its signature. */
 export type InternalRequestSigner = ReturnType<typeof createInternalRequestSigner>;
 
 /** Creates a signer for a caller's requests to a service. @throws `ConfigError` if they share no key. */
@@ -108,7 +98,6 @@ export function createInternalRequestSigner(
   };
 }
 
-/** A function that returns the HMAC of the body of a request with these signed headers, still without the body. */
 export type InternalBodySigner = ReturnType<typeof createInternalBodySigner>;
 
 /** Creates a signer of the bodies of a caller's requests. @throws `ConfigError` if caller and service share no key. */
@@ -147,15 +136,12 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
   }
 
   /**
-   * Verifies a request and returns its identity. The principal is the client for requests that the gateway forwards,
-   * and the caller for the caller's own requests. The caller must read a body through the identity's
-   * `createBodyVerifier`.
+   * Returns the identity of a request: the client for requests that the gateway forwards, and otherwise the caller. The
+   * body must be read through its `createBodyVerifier`. Each instance accepts the signature of a change once, so a
+   * copied request can only have the effect of the first one again, at another instance, within a minute.
    *
-   * Each instance accepts the signature of a change once. Another instance of the service accepts it, too, within its
-   * lifetime: a copied request can only have the effect of the first one again, at another instance, within a minute.
-   *
-   * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when
-   * one of `nonRepeatableHeaders` is repeated.
+   * @throws `ApiError` key_missing without a valid signature of an allowed caller; invalid_request if a header is
+   * repeated.
    */
   return (incoming: IncomingMessage): RequestPrincipalAndMetadata => {
     const { method = "", url = "", headers, headersDistinct } = incoming;
@@ -181,8 +167,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
     }
     const client = readClient(key, { signature, text: header(clientHeader), userAgent: headers["user-agent"] });
     return {
-      // Only the gateway may send the principal of a client. In all other requests, including the gateway's own, the
-      // principal is the caller itself.
+      // Only the gateway may send the principal of a client.
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)
@@ -216,7 +201,6 @@ function readClient(
   throw new ApiError("key_missing", { detail: "The signature of the client's address is not valid." });
 }
 
-/** Returns the HMAC of the parts of a request, such as its method, target, request id, origin, expiry and principal. */
 function computeSignature({ secret }: InternalSigningKey, parts: string[]): Buffer {
   return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }
@@ -228,10 +212,7 @@ function isSameSignature(expected: Buffer, received: string): boolean {
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/**
- * Returns whether a signature is still valid. Rejects expiry times of more than two lifetimes in the future. Because
- * clocks differ by less than one lifetime, no valid signature has such an expiry time.
- */
+/** Also rejects an expiry time in more than two lifetimes, because clocks differ by less than one. */
 function isUnexpired(expires: string): boolean {
   const secondsLeft = Number(expires) - Date.now() / 1000;
   return secondsLeft > 0 && secondsLeft <= 2 * signatureLifetimeSeconds;

@@ -10,7 +10,6 @@ import type { ObservabilityContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 
-/** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
   description = "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
 ) => z.guid().optional().meta({ description });
@@ -47,7 +46,6 @@ export function getReadRestrictionLocationId(principal: Principal): string | nul
   return principal.location.id;
 }
 
-/** The functions that get locations from the accounts service. */
 export type LocationLookupClient = ReturnType<typeof createUncachedLocationLookup>;
 
 const timeoutMs = 5_000;
@@ -99,12 +97,7 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
   };
 }
 
-/**
- * Returns the requested location. If the request contains no location, returns the location of the API key.
- *
- * @throws `ApiError` location_forbidden; location_not_found; service_unavailable when accounts is unavailable;
- * invalid_request when neither the request nor the key has a location.
- */
+/** By default, the API key's location. @throws as `resolveAuthorizedLocationId` and the lookup do. */
 export async function resolveRequestedLocation(
   principal: Principal,
   requestedId: string | undefined,

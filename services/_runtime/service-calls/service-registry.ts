@@ -7,6 +7,7 @@ import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts"
 import { sleep } from "../concurrency/sleep.ts";
 import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { buildServiceVariableName } from "../config/service-databases.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";
 import { canConnect } from "./can-connect.ts";
@@ -19,7 +20,7 @@ import {
 } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
-const urlVariableName = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+const urlVariableName = (service: ServiceName) => buildServiceVariableName(service, "URL");
 
 const serviceUrlsSchema = z.object(
   Object.fromEntries(
@@ -30,10 +31,8 @@ const serviceUrlsSchema = z.object(
 /** Seconds for which requests wait for a connection to a service, from the first that found none; 0 to fail at once. */
 export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
 
-/** The variable that all processes which call services read. */
 export const connectWaitConfigSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
 
-/** Milliseconds after which an internal request that found no connection is sent again. */
 const resendIntervalMs = 250;
 /** Maximum number of internal requests that wait for a connection to any service. */
 const maxWaitingInternalRequests = 500;
@@ -69,9 +68,8 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   let waitingRequests = 0;
 
   /**
-   * Returns a service in another process. Returns undefined if its URL is not set or if it runs in this process.
-   *
-   * @throws `ConfigError` when the caller has no key for the service.
+   * Undefined if its URL is not set or if it runs in this process. @throws `ConfigError` when the caller has no key for
+   * it.
    */
   function findRemoteService(service: ServiceName, from: InternalCallerName): RemoteService | undefined {
     const url = urls[urlVariableName(service)];
@@ -87,9 +85,8 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   }
 
   /**
-   * Sends a request until there is a connection, for up to `UPSTREAM_CONNECT_WAIT_SECONDS`. Requests of the same caller to the same
-   * service have the same `key`, and wait until the same time. The requests of clients wait in the gateway
-   * (`connection-wait.ts`), with limits for each location and for the size of their bodies.
+   * Sends a request until there is a connection, or until the requests with the same `key` stop waiting. Requests of
+   * clients wait in the gateway (`connection-wait.ts`), with limits for each location and for the size of their bodies.
    */
   async function fetchWhenConnected(
     fetchOnce: () => Promise<Response>,
@@ -116,15 +113,10 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
 
   return {
     findRemoteService,
-    /** Registers a service that runs in this process. */
     registerLocalService: (service: ServiceName, fetch: ServiceAppFetch) => void localServices.set(service, fetch),
     /** Returns the fetch function of a service in this process, or undefined if the service runs in another process. */
     findLocalService: (service: ServiceName) => localServices.get(service),
-    /**
-     * Sends an internal GET request and returns the response, whatever its status.
-     *
-     * @throws `ApiError` service_unavailable when there is no response, for example because of a timeout.
-     */
+    /** Returns the response, whatever its status. @throws `ApiError` service_unavailable when there is none. */
     async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
       const { from, path, timeoutMs, shouldWaitForConnection = false, requestId = randomUUID(), traceparent } = request;
       const origin = "http://internal";

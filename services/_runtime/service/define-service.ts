@@ -9,14 +9,10 @@ import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessContext } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** The resources that the runtime creates for every service. */
 export interface ServiceRuntimeResources extends ProcessContext {
   db: Database;
-  /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;
-  /** Sends a request over NATS to another service. */
   sendBusRequest: SendBusRequest;
-  /** The other services, which run in this process or are called over HTTP. */
   registry: ServiceRegistry;
 }
 
@@ -26,14 +22,10 @@ export interface PeriodicTask<Services> {
   intervalSeconds: number;
   /** The seconds after which the task is abandoned, for tasks that may take longer than `PERIODIC_TASK_TIMEOUT_SECONDS`. */
   timeoutSeconds?: number;
-  /**
-   * Runs the task. The scheduler passes `context`, and `signal`, which is aborted when the task is abandoned or the
-   * process stops. Other callers may omit both.
-   */
+  /** The scheduler passes `context`, and `signal`, which is aborted when the task is abandoned or the process stops. */
   run(services: Services, context?: ObservabilityContext, signal?: AbortSignal): Promise<void>;
 }
 
-/** The resources that a service creates itself, and the function that closes them. */
 export interface CreatedServiceResources<Services>
   extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
@@ -44,7 +36,6 @@ export interface CreatedServiceResources<Services>
   close?: () => Promise<void>;
 }
 
-/** The definition of a service: its configuration, resources, routes, subscriptions and periodic tasks. */
 export interface ServiceDefinition<Config extends z.ZodType, Services> {
   name: ServiceName;
   /** The `import.meta.url` of the service's module. The module's package contains the service's migrations. */

@@ -18,7 +18,6 @@ interface PeriodicTaskOptions<Services> {
   metrics: PrometheusMetrics;
 }
 
-/** The error for a task that did not end in time. */
 class PeriodicTaskTimeoutError extends Error {}
 
 /** The number of successive timeouts after which a task counts as stalled. */
@@ -27,7 +26,6 @@ const leaderElectionTimeoutMs = 30_000;
 /** How long a stopping task may continue, in milliseconds. */
 const drainTimeoutMs = 5_000;
 
-/** A periodic task that is running. */
 export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;
 
 /**

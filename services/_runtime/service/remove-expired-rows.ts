@@ -5,9 +5,8 @@ import type { PeriodicTask } from "./define-service.ts";
 const deleteBatchSize = 5_000;
 
 /**
- * Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. Identifies
- * rows by the primary key, because rows of different partitions or servers can have the same `ctid`. Calls `onBatch` with
- * the number of deleted rows of each batch.
+ * Deletes rows in batches, so that no statement takes long. Identifies them by the primary key, because rows of
+ * different partitions or servers can have the same `ctid`.
  */
 export async function deleteRowsInBatches(
   sql: SqlClient,
@@ -30,10 +29,6 @@ export async function deleteRowsInBatches(
   }
 }
 
-/**
- * Deletes expired rows from the runtime's tables: handled events, ids of erased orders, stored responses, attempts and
- * daily usage.
- */
 export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
   name: "remove expired rows",
   intervalSeconds: 3_600,

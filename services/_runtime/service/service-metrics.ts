@@ -12,10 +12,8 @@ import type { PrometheusMetrics } from "../observability/metrics.ts";
 interface ServiceMetricsOptions {
   service: string;
   db: Database;
-  /** The maximum number of connections in the pool. */
   poolSize: number;
   bus: EventBus;
-  /** The subscriptions whose consumer lag is measured. */
   subscriptions: readonly { type: BusEventType }[];
   relay: OutboxRelay;
   rewinder: ConsumerRewinder;

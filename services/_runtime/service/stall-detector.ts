@@ -3,10 +3,7 @@ import type { Logger } from "../observability/logger.ts";
 /** Something that should make progress, such as a consumer of events. */
 export interface MonitoredWork {
   name: string;
-  /**
-   * Returns since when there is work without progress, in milliseconds on the clock of `performance.now()`; undefined if
-   * there is none.
-   */
+  /** Undefined if there is no work without progress; otherwise since when, on the clock of `performance.now()`. */
   findNoProgressSince(): Promise<number | undefined>;
 }
 
@@ -14,10 +11,7 @@ interface StallDetectorOptions {
   work: readonly MonitoredWork[];
   /** The milliseconds without progress after which `onStalled` is called. */
   timeoutMs: number;
-  /**
-   * Returns the names of the servers that do not respond. Called from half of `timeoutMs` without progress on. If there are
-   * any, the time starts again from zero.
-   */
+  /** Names the servers that do not respond. If there are any, the time starts again from zero. */
   findUnavailableDependencies(): Promise<string[]>;
   /** Called once, with a description of what is stalled. */
   onStalled(description: string): void;

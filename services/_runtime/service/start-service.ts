@@ -46,18 +46,13 @@ const eventLocationSchema = z.object({ locationId: z.guid() });
 const closeTimeoutMs = 6_000;
 const createCloseTimeoutError = () => new Error(`A resource was not closed within ${closeTimeoutMs / 1000} s.`);
 
-/** A running service. `fetch` handles requests to the service. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
-/** Returns the name of a service's database schema, which begins with the namespace of the installation. */
 export function buildServiceSchemaName(namespace: string, name: string): string {
   return `${namespace}_${name.replaceAll("-", "_")}`;
 }
 
-/**
- * Starts a service: reads its configuration, migrates its schema (or waits until another process has migrated it),
- * creates its resources, and starts its outbox relay, consumers and periodic tasks.
- */
+/** Starts a service and its relay, consumers and tasks. Without `MIGRATE`, waits until its schema is migrated. */
 export async function startService(
   definition: AnyServiceDefinition,
   {
