@@ -4,7 +4,7 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { buildPaginationFields } from "@pragma/runtime/http/page-links";
+import { buildPaginationFields } from "@pragma/runtime/http/page-response";
 import { encodePageToken } from "@pragma/runtime/http/page-token";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";

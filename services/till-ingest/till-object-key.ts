@@ -1,4 +1,4 @@
-import { toCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
+import { toCompressedObjectKey } from "@pragma/runtime/object-store/object-store";
 import type { TillRow } from "./queries/tills.ts";
 
 /** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */

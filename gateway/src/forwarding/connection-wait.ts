@@ -3,8 +3,7 @@ import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { isConnectFailure } from "@pragma/runtime/retries/transient-error";
-import { canConnect } from "@pragma/runtime/service-calls/can-connect";
-import { ConnectionOutage } from "@pragma/runtime/service-calls/connection-outage";
+import { ConnectionOutage, canConnect } from "@pragma/runtime/service-calls/connection-outage";
 
 /** Maximum total size, in bytes, of the buffered bodies of the requests that wait for one service. */
 const maxWaitingBytes = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildDataListJson } from "../json/join-json.ts";
-import { buildPaginationFields } from "./page-links.ts";
+import { buildPaginationFields } from "./page-response.ts";
 
 const origin = "https://api.example";
 

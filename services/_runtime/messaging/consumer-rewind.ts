@@ -5,7 +5,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
-import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { repeatWithBackoffUntilAborted } from "../retries/transient-error.ts";
 import type { EventBus } from "./event-bus.ts";
 import { buildConsumerConfig, buildNatsConsumerName } from "./event-consumer.ts";
 import { type EventStreamKind, eventStreamKinds, getEventStreamKind, isMissingInJetStream } from "./event-streams.ts";

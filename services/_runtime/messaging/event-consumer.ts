@@ -13,7 +13,7 @@ import { Admission } from "../admission/admission.ts";
 import { computePauseMs, isContended, recordSender } from "../admission/contention.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
-import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { repeatWithBackoffUntilAborted } from "../retries/transient-error.ts";
 import { createConsumerProgress, type HeldMessage } from "./consumer-progress.ts";
 import type { EventBus } from "./event-bus.ts";
 import {

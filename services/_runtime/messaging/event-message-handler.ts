@@ -3,7 +3,6 @@ import type { JsMsg } from "@nats-io/jetstream";
 import { busEventDataSchemas, type EventEnvelope } from "@pragma/contracts/events";
 import { LRUCache } from "lru-cache";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
-import { createReadWriteLock } from "../concurrency/read-write-lock.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -53,6 +52,30 @@ const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
 /** For what surrounds the handler, such as recording a failure or waiting for an event that is handled exclusively. */
 const bookkeepingTimeoutMs = 60_000;
+
+/** Creates a lock for concurrent shared work and for exclusive work. Callers get the lock in the sequence of calls. */
+function createReadWriteLock() {
+  const running = new Set<Promise<void>>();
+  let lastExclusive: Promise<unknown> = Promise.resolve();
+
+  function runAfter<T>(others: Promise<unknown>, work: () => Promise<T>): { result: Promise<T>; ended: Promise<void> } {
+    const result = others.then(work);
+    const markEnded = () => void running.delete(ended);
+    const ended: Promise<void> = result.then(markEnded, markEnded);
+    running.add(ended);
+    return { result, ended };
+  }
+
+  return {
+    shared: <T>(work: () => Promise<T>) => runAfter(lastExclusive, work).result,
+    /** Runs `work` alone. Waits until all earlier work has ended, and makes later work wait until `work` has ended. */
+    exclusive<T>(work: () => Promise<T>): Promise<T> {
+      const { result, ended } = runAfter(Promise.all(running), work);
+      lastExclusive = ended;
+      return result;
+    },
+  };
+}
 
 /** A lock that all subscriptions of the process share, because a crash affects all of them. */
 const processWideLock = createReadWriteLock();

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
+import type { OutageLog } from "../observability/outage-log.ts";
 
 /** An error with a temporary cause. The caller should retry the operation. */
 export class TransientError extends Error {}
@@ -100,6 +101,25 @@ export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSig
     } catch (error) {
       if (!isTransient(error) || signal.aborted) throw error;
       await sleep(computeRetryDelayMs(attempt, { maxMs: 2_000 }), signal);
+    }
+  }
+}
+
+/** Repeats `work` until the signal is aborted. Waits longer after each consecutive failure, up to 2 seconds. */
+export async function repeatWithBackoffUntilAborted(
+  signal: AbortSignal,
+  outageLog: OutageLog,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await work();
+      failures = 0;
+      outageLog.recordRecovery();
+    } catch (error) {
+      if (signal.aborted) return;
+      outageLog.recordFailure(error);
+      await sleep(computeRetryDelayMs(++failures, { maxMs: 2_000 }), signal);
     }
   }
 }

@@ -8,11 +8,7 @@ import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import { readRequestBody } from "../http/read-body.ts";
 import type { RequestClient, RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 import { buildTestPrincipal } from "../testing/test-service.ts";
-import {
-  createInternalBodySigner,
-  createInternalRequestSigner,
-  createInternalRequestVerifier,
-} from "./internal-request-signing.ts";
+import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
 
 const createSecret = (name: string) => `k:${name.repeat(40).slice(0, 40)}`;
 const keys = {
@@ -74,7 +70,7 @@ function sendRequest({
 }
 
 const gatewayHeaders = (requestId = randomUUID()) =>
-  createInternalRequestSigner(keys, "gateway", "accounts")({ ...request, requestId, traceparent, principal });
+  createInternalRequestSigner(keys, "gateway", "accounts").sign({ ...request, requestId, traceparent, principal });
 
 const clientOf = (headers: Record<string, string>) => headers["x-pragma-client"] ?? "";
 /** Returns the next letter of base64url. After the last letter of a signature, it stands for the same bytes. */
@@ -120,11 +116,13 @@ describe("a signed request", () => {
   const changeTarget = { method: "POST", target: "/v1/consumers/", origin: request.origin };
   const client = { address: "203.0.113.7", userAgent: "acme/1.0 (é)" };
   const signChange = (signedClient: RequestClient = client): Record<string, string> => ({
-    ...createInternalRequestSigner(
-      keys,
-      "gateway",
-      "accounts",
-    )({ ...changeTarget, requestId: randomUUID(), traceparent, principal, client: signedClient }),
+    ...createInternalRequestSigner(keys, "gateway", "accounts").sign({
+      ...changeTarget,
+      requestId: randomUUID(),
+      traceparent,
+      principal,
+      client: signedClient,
+    }),
     ...(signedClient.userAgent !== null && { "user-agent": signedClient.userAgent }),
   });
   const sendChange = (headers: Headers) => sendRequest({ method: "POST", path: changeTarget.target, headers });
@@ -134,7 +132,7 @@ describe("a signed request", () => {
   });
 
   it("of a read has no client", async () => {
-    const read = createInternalRequestSigner(keys, "gateway", "accounts");
+    const { sign: read } = createInternalRequestSigner(keys, "gateway", "accounts");
     const headers = read({ ...request, requestId: randomUUID(), traceparent, principal, client });
     expect((await sendRequest({ headers })).client).toBeUndefined();
   });
@@ -172,14 +170,10 @@ describe("a signed request", () => {
     expect((await sendChange(repeated)).code).toBe("key_missing");
   });
 
-  const signBody = createInternalBodySigner(keys, "gateway", "accounts");
+  const { signBody } = createInternalRequestSigner(keys, "gateway", "accounts");
   const text = Buffer.from('{"name":"Acme"}');
   const signChangeWithBody = () =>
-    createInternalRequestSigner(
-      keys,
-      "gateway",
-      "accounts",
-    )({
+    createInternalRequestSigner(keys, "gateway", "accounts").sign({
       ...changeTarget,
       ...{ requestId: randomUUID(), traceparent, principal, hasBody: true },
     });
@@ -242,7 +236,7 @@ describe("a signed request", () => {
   );
 
   it("gives a service only its own scopes, whatever principal it sends", async () => {
-    const sign = createInternalRequestSigner(keys, "catalog", "accounts");
+    const { sign } = createInternalRequestSigner(keys, "catalog", "accounts");
     const asAdmin = buildTestPrincipal({ scopes: ["admin", "internal:keys"] });
     const identity = await sendRequest({
       headers: sign({ ...request, requestId: randomUUID(), traceparent, principal: asAdmin }),
@@ -252,7 +246,7 @@ describe("a signed request", () => {
 
   it("is rejected when a service signs as the gateway with its own key", async () => {
     const forgedKeys = { ...keys, GATEWAY_TO_ACCOUNTS_KEYS: keys.CATALOG_TO_ACCOUNTS_KEYS };
-    const sign = createInternalRequestSigner(forgedKeys, "gateway", "accounts");
+    const { sign } = createInternalRequestSigner(forgedKeys, "gateway", "accounts");
     const identity = await sendRequest({
       headers: sign({ ...request, requestId: randomUUID(), traceparent, principal }),
     });

@@ -3,8 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { maxUserAgentLength } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import { type Principal, principalSchema } from "@pragma/contracts/principal";
-import type { ServiceName } from "@pragma/contracts/service-names";
-import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/contracts/service-names";
+import { getAllowedCallersOfService, type InternalCallerName, type ServiceName } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";
 import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
@@ -46,7 +45,7 @@ interface UnsignedInternalRequest extends Omit<RequestPrincipalAndMetadata, "pri
   target: string;
   /** The client's principal in requests that the gateway forwards, or undefined in the caller's own requests. */
   principal?: Principal;
-  /** Whether the request has a body, which `InternalBodySigner` then signs. Default: false. */
+  /** Whether the request has a body, which `signBody` then signs. Default: false. */
   hasBody?: boolean;
 }
 
@@ -68,16 +67,9 @@ export function createInternalRequestSigner(
     encodedPrincipals.set(principal, text);
     return text;
   };
-  return ({
-    method,
-    target,
-    requestId,
-    origin,
-    traceparent,
-    principal,
-    client,
-    hasBody = false,
-  }: UnsignedInternalRequest): Record<string, string> => {
+  /** Returns the headers of a request, including its signature. */
+  function sign(request: UnsignedInternalRequest): Record<string, string> {
+    const { method, target, requestId, origin, traceparent, principal, client, hasBody = false } = request;
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);
     const text = principal ? encodePrincipal(principal) : "";
     // Two requests have different signatures, even if a client sends the same request id twice.
@@ -95,21 +87,14 @@ export function createInternalRequestSigner(
       // Only for changes, which the audit log records, so that reads do not need a second signature.
       ...(client && isChange(method) && { [clientHeader]: `${signClient(key, signature, client)};${client.address}` }),
     };
-  };
-}
-
-export type InternalBodySigner = ReturnType<typeof createInternalBodySigner>;
-
-/** Creates a signer of the bodies of a caller's requests. @throws `ConfigError` if caller and service share no key. */
-export function createInternalBodySigner(
-  environment: EnvironmentVariables,
-  caller: InternalCallerName,
-  service: ServiceName,
-) {
-  const [key] = readInternalSigningKeys(environment, caller, service) as [InternalSigningKey];
-  return (headers: Record<string, string>): Hmac => {
-    const [, , , signature = ""] = (headers[signatureHeader] ?? "").split(";");
-    return startBodySignature(key.secret, signature);
+  }
+  return {
+    sign,
+    /** Returns the HMAC of the body of a request with these signed headers, still without the body. */
+    signBody(headers: Record<string, string>): Hmac {
+      const [, , , signature = ""] = (headers[signatureHeader] ?? "").split(";");
+      return startBodySignature(key.secret, signature);
+    },
   };
 }
 

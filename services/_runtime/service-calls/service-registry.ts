@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { InternalCallerName } from "@pragma/contracts/service-names";
-import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { type InternalCallerName, type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
@@ -10,14 +9,8 @@ import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-c
 import { buildServiceVariableName } from "../config/service-databases.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";
-import { canConnect } from "./can-connect.ts";
-import { ConnectionOutage } from "./connection-outage.ts";
-import {
-  createInternalBodySigner,
-  createInternalRequestSigner,
-  type InternalBodySigner,
-  type InternalRequestSigner,
-} from "./internal-request-signing.ts";
+import { ConnectionOutage, canConnect } from "./connection-outage.ts";
+import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
 const urlVariableName = (service: ServiceName) => buildServiceVariableName(service, "URL");
@@ -37,11 +30,10 @@ const resendIntervalMs = 250;
 /** Maximum number of internal requests that wait for a connection to any service. */
 const maxWaitingInternalRequests = 500;
 
-/** A service in another process, with its URL and the signers for requests to it. */
-export interface RemoteService {
+/** A service in another process, and the signer of a caller's requests to it. */
+export interface RemoteService extends InternalRequestSigner {
   url: string;
-  sign: InternalRequestSigner;
-  signBody: InternalBodySigner;
+  outage: ConnectionOutage;
 }
 
 /** A GET request to a service, sent by another service or by the gateway. */
@@ -64,36 +56,30 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitConfigSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
-  const outages = new Map<string, ConnectionOutage>();
   let waitingRequests = 0;
 
-  /**
-   * Undefined if its URL is not set or if it runs in this process. @throws `ConfigError` when the caller has no key for
-   * it.
-   */
+  /** Returns undefined if the URL is not set or the service runs in this process. @throws `ConfigError` without a key. */
   function findRemoteService(service: ServiceName, from: InternalCallerName): RemoteService | undefined {
     const url = urls[urlVariableName(service)];
     if (url === undefined || localServices.has(service)) return undefined;
     const name = `${from} ${service}`;
     const remote = remoteServices.get(name) ?? {
       url,
-      sign: createInternalRequestSigner(environment, from, service),
-      signBody: createInternalBodySigner(environment, from, service),
+      outage: new ConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS),
+      ...createInternalRequestSigner(environment, from, service),
     };
     remoteServices.set(name, remote);
     return remote;
   }
 
   /**
-   * Sends a request until there is a connection, or until the requests with the same `key` stop waiting. Requests of
-   * clients wait in the gateway (`connection-wait.ts`), with limits for each location and for the size of their bodies.
+   * Sends a request until there is a connection, or the outage is too long. Requests of clients wait in the gateway
+   * (`connection-wait.ts`), with limits for each location and for the size of their bodies.
    */
   async function fetchWhenConnected(
     fetchOnce: () => Promise<Response>,
-    { key, url }: { key: string; url: string },
+    { url, outage }: RemoteService,
   ): Promise<Response> {
-    const outage = outages.get(key) ?? new ConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS);
-    outages.set(key, outage);
     for (;;) {
       try {
         const response = await fetchOnce();
@@ -140,8 +126,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
         const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
         return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
       };
-      const route = { key: `${from} ${service}`, url: remoteService.url };
-      return (shouldWaitForConnection ? fetchWhenConnected(fetchOnce, route) : fetchOnce()).catch((cause) => {
+      return (shouldWaitForConnection ? fetchWhenConnected(fetchOnce, remoteService) : fetchOnce()).catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
     },

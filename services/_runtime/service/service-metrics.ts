@@ -1,11 +1,10 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
 import type { ConsumerProgress } from "../messaging/consumer-progress.ts";
 import type { ConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
-import { eventStreamKinds, getEventStreamKind, isMissingInJetStream } from "../messaging/event-streams.ts";
+import { eventStreamKinds, getEventStreamKind } from "../messaging/event-streams.ts";
 import type { OutboxRelay } from "../messaging/outbox-relay.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
@@ -14,7 +13,7 @@ interface ServiceMetricsOptions {
   db: Database;
   poolSize: number;
   bus: EventBus;
-  subscriptions: readonly { type: BusEventType }[];
+  eventConsumers: readonly { type: BusEventType; progress: ConsumerProgress }[];
   relay: OutboxRelay;
   rewinder: ConsumerRewinder;
 }
@@ -22,7 +21,7 @@ interface ServiceMetricsOptions {
 /** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
   metrics: PrometheusMetrics,
-  { service, db, poolSize, bus, subscriptions, relay, rewinder }: ServiceMetricsOptions,
+  { service, db, poolSize, bus, eventConsumers, relay, rewinder }: ServiceMetricsOptions,
 ): void {
   const { sql, replica } = db;
   const observeServiceGauge = (name: string, description: string, read: () => number | Promise<number>) =>
@@ -41,29 +40,37 @@ export function registerServiceMetrics(
   observeServiceGauge("nats_up", "1 while the service is connected to NATS", () =>
     Number(bus.currentConnection() !== undefined),
   );
-  const usageHelp = "Used share of an event stream's maximum size. At 1, new events of the stream wait in the outboxes";
-  metrics.observeGauges("event_stream_usage_ratio", usageHelp, async () => {
-    const usages = await Promise.allSettled(eventStreamKinds.map((kind) => bus.readStreamUsage(kind)));
-    return usages.flatMap((usage, index) => {
-      const stream = eventStreamKinds[index] ?? "";
-      return usage.status === "fulfilled" ? [{ value: usage.value, labels: { service, stream } }] : [];
-    });
-  });
   for (const stream of eventStreamKinds) {
     const { getRollbackSequences, countRequeued } = relay.lossRepairs[stream];
     const labels = { service, stream };
+    const usageHelp =
+      "Used share of an event stream's maximum size. At 1, new events of the stream wait in the outboxes";
+    metrics.observeGauge("event_stream_usage_ratio", usageHelp, () => bus.readStreamUsage(stream), labels);
     const rollbackHelp = "Sequences by which a stream was rolled back, until the lost events are back in the outbox";
     metrics.observeGauge("event_stream_rollback_sequences", rollbackHelp, getRollbackSequences, labels);
     const requeuedHelp = "Events that a stream has lost and that were moved back to the outbox";
     metrics.observeCounter("events_requeued", requeuedHelp, countRequeued, labels);
   }
-  for (const { type: event } of subscriptions) {
+  for (const { type: event, progress } of eventConsumers) {
     const labels = { service, event };
+    const inFlightHelp = "Time since the oldest event in flight was received";
+    metrics.observeGauge("event_oldest_in_flight_seconds", inFlightHelp, progress.getOldestInFlightSeconds, labels);
+    const handledHelp = "Time since an event was last handled, or since the start";
+    metrics.observeGauge("event_last_handled_age_seconds", handledHelp, progress.getSecondsSinceLastHandled, labels);
     const aheadHelp = "Sequences by which a consumer is ahead of its stream, whose next events it would skip";
     const countAhead = () => rewinder.listConsumersAhead().get(event) ?? 0;
     metrics.observeGauge("event_consumer_ahead_sequences", aheadHelp, countAhead, labels);
     const recreatedHelp = "Consumers that were recreated because their stream was rolled back";
     metrics.observeCounter("event_consumers_recreated", recreatedHelp, () => rewinder.countRecreated(event), labels);
+    metrics.observeGauges("event_consumer_lag", "Events that a service has not handled", async () => {
+      const { manager } = await bus.connected;
+      const stream = bus.streams[getEventStreamKind(event)];
+      const info = await manager.consumers.info(stream, buildNatsConsumerName(service, event));
+      return [
+        { value: info.num_pending, labels: { ...labels, state: "waiting" } },
+        { value: info.num_ack_pending, labels: { ...labels, state: "in hand" } },
+      ];
+    });
   }
   observeServiceGauge("database_pool_size", "Maximum number of connections of a service", () => poolSize);
   metrics.observeGauges("database_connections", "Connections of a service, by state", async () => {
@@ -89,57 +96,4 @@ export function registerServiceMetrics(
     await sql`select 1`;
     return (performance.now() - started) / 1000;
   });
-  for (const { type: event } of subscriptions) {
-    metrics.observeGauges("event_consumer_lag", "Events that a service has not handled", async () => {
-      const { manager } = await bus.connected;
-      const consumer = buildNatsConsumerName(service, event);
-      const stream = bus.streams[getEventStreamKind(event)];
-      const lag = await readConsumerLag(manager, { stream, consumer });
-      if (!lag) return [];
-      return [
-        { value: lag.waiting, labels: { service, event, state: "waiting" } },
-        { value: lag.unacknowledged, labels: { service, event, state: "in hand" } },
-      ];
-    });
-  }
-}
-
-interface ConsumerProgressOptions {
-  service: string;
-  eventConsumers: readonly { type: BusEventType; progress: ConsumerProgress }[];
-}
-
-/** Registers the metrics of the progress of consumers. A type that is read from two streams has two consumers. */
-export function registerProgressMetrics(
-  metrics: PrometheusMetrics,
-  { service, eventConsumers }: ConsumerProgressOptions,
-): void {
-  const types = [...new Set(eventConsumers.map(({ type }) => type))];
-  const observe = (name: string, description: string, read: (progress: ConsumerProgress[]) => number) =>
-    metrics.observeGauges(name, description, () =>
-      types.map((event) => ({
-        value: read(eventConsumers.filter(({ type }) => type === event).map(({ progress }) => progress)),
-        labels: { service, event },
-      })),
-    );
-  observe("event_oldest_in_flight_seconds", "Time since the oldest event in flight was received", (progress) =>
-    Math.max(...progress.map((each) => each.getOldestInFlightSeconds())),
-  );
-  observe("event_last_handled_age_seconds", "Time since an event was last handled, or since the start", (progress) =>
-    Math.min(...progress.map((each) => each.getSecondsSinceLastHandled())),
-  );
-}
-
-/** Returns the numbers of events that a consumer must still deliver or acknowledge; undefined if it does not exist. */
-async function readConsumerLag(
-  manager: JetStreamManager,
-  { stream, consumer }: { stream: string; consumer: string },
-): Promise<{ waiting: number; unacknowledged: number } | undefined> {
-  try {
-    const { num_pending, num_ack_pending } = await manager.consumers.info(stream, consumer);
-    return { waiting: num_pending, unacknowledged: num_ack_pending };
-  } catch (error) {
-    if (isMissingInJetStream(error)) return undefined;
-    throw error;
-  }
 }

@@ -34,10 +34,10 @@ import type { ProcessContext } from "../process/run-process.ts";
 import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
-import type { AnyServiceDefinition } from "./define-service.ts";
+import type { AnyServiceDefinition, PeriodicTask } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
 import { removeExpiredRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
-import { registerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
+import { registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
 const eventLocationSchema = z.object({ locationId: z.guid() });
@@ -106,9 +106,6 @@ export async function startService(
     const types = subscriptions.map(({ type }) => type);
     const rewinder = startConsumerRewinder({ service: name, types, bus, leadership, log });
     closers.push(() => rewinder.stop());
-    registerServiceMetrics(metrics, {
-      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, rewinder },
-    });
 
     const findUnavailableDependencies = createDependencyProbe({
       postgres: () => queryOnNewConnection(config, (sql) => sql`select 1`),
@@ -117,32 +114,29 @@ export async function startService(
       ...checks,
     });
     const handlerTimeoutMs = 1000 * config.EVENT_HANDLER_TIMEOUT_SECONDS;
-    const handling = { database: db, services, handlerTimeoutMs };
+    const handling = { service: name, database: db, services, handlerTimeoutMs };
     const eventConsumers = subscriptions.map((subscription) =>
-      startEventConsumer({
-        ...{ ...handling, service: name, subscription, bus, log, metrics, findUnavailableDependencies },
-      }),
+      startEventConsumer({ ...handling, subscription, bus, log, metrics, findUnavailableDependencies }),
     );
-    registerProgressMetrics(metrics, { service: name, eventConsumers });
+    const poolSize = config.DATABASE_POOL;
+    registerServiceMetrics(metrics, { service: name, db, poolSize, bus, eventConsumers, relay, rewinder });
     const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
       bus.answerRequests(topic, (text) => handle(services, text)),
     );
     closers.push(() => Promise.all(answering.map((requests) => requests.stop())));
     const timeoutMs = 1000 * config.PERIODIC_TASK_TIMEOUT_SECONDS;
     const taskOptions = { service: name, leadership, timeoutMs, log, metrics };
-    const runtimeServices = { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS };
+    const runtimeServices = {
+      ...{ db, sql: db.sql, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
+      retentionHours: config.SENT_EVENT_RETENTION_HOURS,
+    };
+    const runtimeTasks: PeriodicTask<typeof runtimeServices>[] = [
+      ...[removeExpiredRowsTask, removeOldLocationWritesTask, removeExpiredSentEventsTask],
+    ];
+    if (config.DATABASE_READ_URL !== undefined)
+      runtimeTasks.push({ name: "replica heartbeat", intervalSeconds: 5, run: updateReplicaHeartbeat });
     const tasks = [
-      ...[
-        removeExpiredRowsTask,
-        removeOldLocationWritesTask,
-        ...(config.DATABASE_READ_URL === undefined
-          ? []
-          : [{ name: "replica heartbeat", intervalSeconds: 5, run: () => updateReplicaHeartbeat(db) }]),
-      ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
-      startPeriodicTask(removeExpiredSentEventsTask, {
-        ...taskOptions,
-        services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
-      }),
+      ...runtimeTasks.map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { ...taskOptions, services })),
     ];
     /** Stops what works without requests. Called before requests in progress have ended, which takes as long. */
@@ -190,7 +184,7 @@ export async function startService(
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = parseEventEnvelope(deadLetter.body);
         await runInEventContext(envelope, name, (context) =>
-          handleEventOnce(envelope, { ...handling, service: name, subscription, context }),
+          handleEventOnce(envelope, { ...handling, subscription, context }),
         );
         await db.transaction(async (tx) => {
           await deleteDeadLetter(tx, deadLetter);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { addUniquePartToObjectKey } from "@pragma/runtime/object-store/compressed-store";
+import { addUniquePartToObjectKey } from "@pragma/runtime/object-store/object-store";
 import { getLocationIdOfTillObjectKey } from "../till-object-key.ts";
 
 const isStale = (sql: SqlClient) => sql`created_at < now() - interval '24 hours'`;

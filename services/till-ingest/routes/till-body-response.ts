@@ -6,9 +6,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import { minLargeResponseBytes } from "@pragma/runtime/admission/large-response-limiter";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import type { RouteHandlerResponse } from "@pragma/runtime/http/route-response";
-import { isCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import {
   type CompressingObjectStore,
+  isCompressedObjectKey,
   ObjectNotFoundError,
   ObjectStoreUnavailableError,
 } from "@pragma/runtime/object-store/object-store";
