@@ -36,7 +36,7 @@ export function createGetSigner({
   internalKeys,
   principal,
 }: InternalRequestSigningOptions): (target: string) => Record<string, string> {
-  const sign = createInternalRequestSigner(internalKeys, "gateway", service);
+  const { sign } = createInternalRequestSigner(internalKeys, "gateway", service);
   return (target) =>
     sign({
       method: "GET",

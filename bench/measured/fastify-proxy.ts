@@ -7,7 +7,7 @@ import { createInternalRequestSigner } from "@pragma/runtime/service-calls/inter
 import { createFastifyGatewayBaseline } from "./fastify-app.ts";
 
 const { UPSTREAM = "", PORT } = process.env;
-const sign = createInternalRequestSigner(process.env, "gateway", "reporting");
+const { sign } = createInternalRequestSigner(process.env, "gateway", "reporting");
 const app = await createFastifyGatewayBaseline();
 
 await app.register(httpProxy, {

@@ -94,10 +94,7 @@ export class Admission {
     return sender === undefined ? this.#waitingCount : (this.#senders.get(sender)?.waiting.length ?? 0);
   }
 
-  /**
-   * Returns how many waiting requests could be admitted if no other sender had any, and how many also wait for earlier ones of
-   * their own sender. Each request must cost 1.
-   */
+  /** Returns how many waiting requests could be admitted but for other senders, if each request costs 1. */
   countWaiting(): { ready: number; behindOwnSender: number } {
     let ready = 0;
     for (const sender of this.#turns) {
@@ -117,10 +114,7 @@ export class Admission {
     return error ?? (this.#hasCapacity(cost + reserved) ? undefined : this.#createOverloadedError());
   }
 
-  /**
-   * Holds without waiting, and returns a function that releases. `reserved` is how much of the limit of the process
-   * must be left. @throws `ApiError` if a limit would be exceeded.
-   */
+  /** Holds without waiting, and returns a function that releases. Leaves `reserved` to others. @throws `ApiError` */
   hold(sender: string, cost = 1, reserved = 0): () => void {
     const error = this.findError(sender, cost, reserved);
     if (error) throw error;
@@ -132,10 +126,7 @@ export class Admission {
     return this.#grant(sender, this.#getState(sender), cost);
   }
 
-  /**
-   * Requests a permit, which is granted in turn. @throws `ApiError` if too many requests of the sender, or of all,
-   * wait.
-   */
+  /** Requests a permit, which is granted in turn. @throws `ApiError` if too many requests wait. */
   request(sender = "", { cost = 1, signal, maxWaitMs = this.#limit.maxWaitMs }: PermitOptions = {}): Permit {
     const state = this.#getState(sender);
     const isBehindOwn = state.waiting.length > 0 || !this.#hasSenderCapacity(state, cost);

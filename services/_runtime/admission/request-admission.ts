@@ -10,9 +10,7 @@ const maxLargeBodyTurnMs = 2_000;
 export function createRequestAdmission() {
   const writes = new Admission(locationLimits.writes);
   return {
-    /**
-     * Waits until the request may be handled. @throws `ApiError` rate_limited if too many of the sender are waiting.
-     */
+    /** Waits until the request may be handled. @throws `ApiError` rate_limited if too many are waiting. */
     admit: (senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> =>
       admitTo(isWrite ? writes : reads, senderId),
     /**

@@ -31,10 +31,15 @@ export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
  * is smallest. The limit is never too small for one body of the maximum size.
  */
 function computeDefaultMemoryLimit(): number {
-  const constrained = process.constrainedMemory();
-  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  const share = Math.min(256 * mebibyte, memory / 4, getHeapStatistics().heap_size_limit / 2);
+  const share = Math.min(256 * mebibyte, readMemoryLimitBytes() / 4, getHeapStatistics().heap_size_limit / 2);
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
+}
+
+/** Returns the number of bytes that this process may use: the limit of its container, or else the machine's memory. */
+export function readMemoryLimitBytes(): number {
+  // 0 if the limit is unknown, and a very large number if there is none.
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /** The memory that is reserved for the body of one request. Release it when the request has finished. */

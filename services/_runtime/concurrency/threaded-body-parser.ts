@@ -66,9 +66,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   };
 }
 
-/**
- * Returns what a worker thread exports. Malformed JSON is a result, because errors lose their class between threads.
- */
+/** Returns what a thread exports. Malformed JSON is a result, because errors lose their class between threads. */
 export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,
 ): (task: ParserTask<Kind>) => ParserOutput<Result> {

@@ -18,9 +18,7 @@ interface WorkerPoolOptions {
   heapMegabytes: number;
   /** The maximum size of the young generation, which otherwise grows to 48 MB under load. Less takes more CPU time. */
   newObjectMegabytes?: number;
-  /**
-   * After the first task; 1 by default. With 0, every thread ends after a minute without tasks and frees its memory.
-   */
+  /** After the first task; 1 by default. With 0, every thread ends after a minute without tasks. */
   minThreads?: 0 | 1;
   /** The kind of tasks for which nobody waits each second: exports, or large tills and bodies. All other work goes first. */
   bulk?: keyof typeof niceIncrements;
@@ -56,8 +54,7 @@ export function createWorkerThreadPool<Input, Output>(
   }
   return {
     /**
-     * Runs a task in a thread. The buffers and ports in `transfer` are moved, not copied. @throws
-     * `WorkerOutOfMemoryError`
+     * Runs a task in a thread, to which the buffers and ports in `transfer` are moved. @throws `WorkerOutOfMemoryError`
      */
     async run(input: Input, transfer: (ArrayBuffer | MessagePort)[] = []): Promise<Output> {
       try {

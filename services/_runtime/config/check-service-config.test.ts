@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { checkServiceConfig } from "./check-service-config.ts";
 import type { CommonServiceConfig } from "./runtime-config.ts";
 
 const check = (changes: Partial<CommonServiceConfig>) => {

@@ -30,12 +30,11 @@ export function readInternalSigningKeys(
   service: ServiceName,
 ): InternalSigningKey[] {
   const variable = buildInternalKeysVariableName(caller, service);
-  if (!environment[variable]) {
-    throw new ConfigError([
-      `${variable}: is required because ${caller} and ${service} run in different processes; set the same name:secret in both`,
-    ]);
-  }
-  return readConfigFromEnvironment(z.object({ [variable]: secretKeysEnvSchema }), environment)[
+  const keys = readConfigFromEnvironment(z.object({ [variable]: secretKeysEnvSchema.optional() }), environment)[
     variable
-  ] as InternalSigningKey[];
+  ];
+  if (keys) return keys;
+  throw new ConfigError([
+    `${variable}: is required because ${caller} and ${service} run in different processes; set the same name:secret in both`,
+  ]);
 }

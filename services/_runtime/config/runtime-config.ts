@@ -64,9 +64,7 @@ export const docsConfigSchema = z.object({
 
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
-  /**
-   * A connection pooler in transaction mode for that database. Migrations and leader election still use `DATABASE_URL`.
-   */
+  /** A connection pooler in transaction mode. Migrations and leader election still use `DATABASE_URL`. */
   DATABASE_TRANSACTION_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   /** One streaming replica, from which reports and orders are read once it has all writes of their location. */
   DATABASE_READ_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
@@ -93,9 +91,7 @@ export const commonServiceConfigSchema = z.object({
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(900),
   /** For how many days ids of handled events are stored; see `checkServiceConfig`. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
-  /**
-   * For how many hours a service can publish its events again if NATS loses them. They are removed by whole days (UTC).
-   */
+  /** For how many hours a service can publish its events again if NATS loses them. Removed by whole days (UTC). */
   SENT_EVENT_RETENTION_HOURS: integerEnvSchema(1, 312).default(48),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
@@ -125,6 +121,33 @@ export const commonServiceConfigSchema = z.object({
 });
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
+
+/** The 14 days for which streams store events, and the day by whose end sent events are removed. */
+const redeliveryDays = 15;
+
+/**
+ * Checks the variables that depend on each other: handlers that hang must be abandoned before the process counts as
+ * stalled, and the inbox must recognize an event that NATS loses at the end of the retention of sent events and that is
+ * then redelivered for as long as a stream stores it. @throws `ConfigError`
+ */
+export function checkServiceConfig({
+  EVENT_HANDLER_TIMEOUT_SECONDS,
+  STALL_TIMEOUT_SECONDS,
+  INBOX_RETENTION_DAYS,
+  SENT_EVENT_RETENTION_HOURS,
+}: CommonServiceConfig): void {
+  const problems: string[] = [];
+  if (STALL_TIMEOUT_SECONDS <= EVENT_HANDLER_TIMEOUT_SECONDS)
+    problems.push(
+      `STALL_TIMEOUT_SECONDS: must be more than EVENT_HANDLER_TIMEOUT_SECONDS (${EVENT_HANDLER_TIMEOUT_SECONDS})`,
+    );
+  const minInboxDays = redeliveryDays + Math.ceil(SENT_EVENT_RETENTION_HOURS / 24);
+  if (INBOX_RETENTION_DAYS < minInboxDays)
+    problems.push(
+      `INBOX_RETENTION_DAYS: must be at least ${minInboxDays}: ${redeliveryDays} days and SENT_EVENT_RETENTION_HOURS (${SENT_EVENT_RETENTION_HOURS})`,
+    );
+  if (problems.length > 0) throw new ConfigError(problems);
+}
 
 /** The rate limit of API keys whose consumer has none of its own, which keys that accounts creates cannot exceed. */
 export const defaultRateLimitConfigSchema = z.object({

@@ -1,10 +1,7 @@
 import postgres from "postgres";
 import { buildPostgresConnectionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
 
-/**
- * Elects one instance at a time as the leader for a role, with an advisory lock of its PostgreSQL session. Each
- * instance has one connection for its locks outside the pool. Readiness is checked on it, too.
- */
+/** Elects leaders by advisory locks of a session outside the pool, on which readiness is checked, too. */
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
 
 export function createLeaderElection(config: PostgresConfig, schema: string) {

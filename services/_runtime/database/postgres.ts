@@ -43,7 +43,6 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
   callbacks.add(callback);
 }
 
-const millisecondsPerSecond = 1000;
 /** The maximum duration of a statement, and of waiting for a connection of the pool. */
 const statementTimeoutSeconds = 30;
 /** Longer than the statement timeout, so that PostgreSQL can first report that a statement exceeded that timeout. */
@@ -62,7 +61,7 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
   return {
     ssl: buildPostgresTlsOptions(config.DATABASE_URL, config),
     connect_timeout: 5,
-    connection: { ...keepAlive, tcp_user_timeout: 20 * millisecondsPerSecond, ...settings },
+    connection: { ...keepAlive, tcp_user_timeout: 20_000, ...settings },
   };
 }
 
@@ -141,8 +140,8 @@ export async function terminateTransaction({ connectionConfig }: Database, trans
 
 export const buildServiceSessionSettings = (schema: string) => ({
   search_path: schema,
-  statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
-  idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
+  statement_timeout: statementTimeoutSeconds * 1000,
+  idle_in_transaction_session_timeout: 60_000,
 });
 
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */

@@ -193,10 +193,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
     headers?: z.ZodObject;
   };
   responses: Record<number, ResponseDocumentation>;
-  /**
-   * Whether a POST handler can safely run twice. Other POST handlers may use only one transaction, which also stores
-   * the response for the Idempotency-Key.
-   */
+  /** Other POST handlers may use only one transaction, which also stores the response for the Idempotency-Key. */
   isIdempotent?: boolean;
   /** Returns whether a POST request with this query changes nothing. Its Idempotency-Key is then not stored. */
   isDryRun?(query: SchemaOutput<Query>): boolean;

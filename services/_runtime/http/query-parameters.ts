@@ -80,9 +80,7 @@ export function listUnknownParameterIssues(
 const maxNameLength = 64;
 const maxIgnoredNamesLength = 1_000;
 
-/**
- * Returns the headers `preference-applied` and `x-ignored-parameters`, with names in percent-encoding, up to a length.
- */
+/** Returns the headers `preference-applied` and `x-ignored-parameters`, which lists names in percent-encoding. */
 export function buildQueryHandlingHeaders(
   unknownNames: readonly string[],
   preference: HandlingPreference | undefined,

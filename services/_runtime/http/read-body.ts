@@ -68,9 +68,7 @@ export async function readRequestBody(
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/**
- * Each chunk waits for a turn of the event loop, so a large body would wait too long with chunks of 16 KB, the default.
- */
+/** Each chunk waits for a turn of the event loop, so 16 KB, the default, would slow down large bodies. */
 function chooseInflatedChunkBytes({ headers }: IncomingMessage): number {
   const compressedBytes = Number(headers["content-length"] ?? rateExemptBytes);
   return Math.min(mebibyte, Math.max(16 * 1024, compressedBytes * 8));
@@ -130,10 +128,7 @@ export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/**
- * Returns the body as a stream, which fails if it is truncated. If the stream is destroyed, the rest of the body is
- * discarded, so that the client still gets its response.
- */
+/** Returns the body as a stream, which fails if the body is truncated, and reads the rest if it is destroyed. */
 export function createRequestBodyStream(incoming: IncomingMessage): Readable {
   const body = new PassThrough();
   incoming.pipe(body);

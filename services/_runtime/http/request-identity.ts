@@ -22,9 +22,7 @@ export interface RequestPrincipalAndMetadata {
   readonly origin: string;
   /** Undefined for requests of services, and for GET and HEAD requests from a gateway in another process. */
   readonly client?: RequestClient | undefined;
-  /**
-   * The gateway's log line, if it runs in the same process. The service adds its fields instead of logging the request.
-   */
+  /** The gateway's log line, if it runs in the same process. The service adds its fields to it. */
   readonly logFields?: Record<string, unknown>;
   /** Returns a stream that verifies the signed body of a request from another process. Undefined without such a body. */
   readonly createBodyVerifier?: () => Transform;

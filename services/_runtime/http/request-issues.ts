@@ -173,7 +173,8 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
       const comparison = issue.inclusive ? `at ${isMin ? "least" : "most"}` : `${isMin ? "more" : "less"} than`;
       const limit = isMin ? issue.minimum : issue.maximum;
       const unit = units[issue.origin];
-      return unit ? `Must have ${comparison} ${formatCount(limit, unit)}` : `Must be ${comparison} ${limit}`;
+      if (!unit) return `Must be ${comparison} ${limit}`;
+      return `Must have ${comparison} ${limit} ${unit}${Number(limit) === 1 ? "" : "s"}`;
     }
     case "invalid_format":
       return issue.format === "regex"
@@ -184,10 +185,6 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
     default:
       return "Is invalid";
   }
-}
-
-function formatCount(count: number | bigint, noun: string): string {
-  return `${count} ${noun}${Number(count) === 1 ? "" : "s"}`;
 }
 
 /** Returns a text with the received value; empty for possible secrets, objects and strings of over 60 characters. */

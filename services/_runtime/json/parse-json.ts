@@ -24,9 +24,7 @@ const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   "<unknown ParseErrorCode>": "something else",
 };
 
-/**
- * @throws `ApiError` malformed_json, with the position of the first syntax error, unless the body is nested too deeply.
- */
+/** @throws `ApiError` malformed_json, with the position of the first syntax error, unless nesting is too deep. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty. Send JSON." });
   let text: string;

@@ -70,10 +70,7 @@ export async function consumeChangeQuotaOrThrow(
   await consumeDailyQuotaOrThrow(tx, { locationId, quota: changeQuota, amount });
 }
 
-/**
- * Publishes `audit.recorded`, so that accounts adds the change to the audit log once. @throws `ApiError`
- * quota_exceeded.
- */
+/** Publishes a change, so that accounts adds it to the audit log once. @throws `ApiError` quota_exceeded. */
 export async function publishAuditEvent(
   tx: SqlTransaction,
   { actor, requestId, traceparent }: AuditSource,

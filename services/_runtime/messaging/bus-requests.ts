@@ -31,9 +31,7 @@ export function createBusRequests({ namespace, connected, currentConnection }: E
       const subject = buildRequestSubject(namespace, topic);
       return (await connection.nats.request(subject, text, { timeout: timeoutMs })).string();
     },
-    /**
-     * NATS sends each request to one instance of the service. `stop` resolves when requests in progress are handled.
-     */
+    /** One instance of the service gets each request. `stop` resolves when requests in progress are handled. */
     answerRequests(topic: string, handle: (text: string) => Promise<string>): { stop(): Promise<void> } {
       const subject = buildRequestSubject(namespace, topic);
       const handling = new Set<Promise<void>>();

@@ -7,6 +7,11 @@ export interface HeldMessage {
   receivedAtMs: number;
   /** When its handler was called; undefined while it waits for one. */
   startedAtMs: number | undefined;
+  /**
+   * The number of the connection of the last delivery. An acknowledgment names only a sequence, which another message may
+   * have now if the stream was rolled back while the connection was lost.
+   */
+  deliveryEpoch: number;
 }
 
 /** An event that an instance of a service has received and not handled yet, as operators see it. */

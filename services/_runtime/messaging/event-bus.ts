@@ -105,9 +105,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     streams,
     /** The first token of the subjects of each stream. */
     subjectPrefixes,
-    /**
-     * Rejects if the bus is closed before the first connect, or with `UnusableServerError` if an operator must help.
-     */
+    /** Rejects if the bus is closed before it connects, or with `UnusableServerError` if an operator must help. */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection,

@@ -64,7 +64,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     perSender: () => (hasRevisions || isContended() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
   });
   /** The received messages that have not been settled yet, by their sequence and time in the stream. */
-  const held = new Map<string, DeliveredMessage>();
+  const held = new Map<string, HeldMessage>();
   const progress = createConsumerProgress(held, async () => consumer?.info());
   /** The messages that wait for a handler, by subject, or each on its own if events have no revisions. */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
@@ -187,14 +187,6 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       await Promise.all([closed, withdrawn]);
     },
   };
-}
-
-/**
- * A received message, and the number of the connection of its last delivery. An acknowledgment names only a sequence.
- * If the stream was rolled back while the connection was lost, another message may have it now.
- */
-interface DeliveredMessage extends HeldMessage {
-  deliveryEpoch: number;
 }
 
 const getMessageKey = ({ seq, timestampNanos }: JsMsg): string => `${seq} ${timestampNanos}`;

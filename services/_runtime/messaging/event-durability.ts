@@ -20,9 +20,7 @@ export async function checkStreamIntegrity(
   if (streams.length + consumers.length > 0) throw new Error([...streams, ...consumers].join("; "));
 }
 
-/**
- * Rejects if a power cut may take events from a stream with one replica. Does not know whether `sync_interval` is set.
- */
+/** Rejects if a power cut may take events from a stream with one replica, as far as the version tells. */
 export async function checkEventDurability(bus: EventBus, replicas: number): Promise<void> {
   const connection = bus.currentConnection();
   if (!connection) throw new Error("unknown, because NATS is not connected");

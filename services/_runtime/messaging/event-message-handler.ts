@@ -33,9 +33,7 @@ export interface HandlerDependencies<Services> extends EventHandlerDependencies<
   findUnavailableDependencies(): Promise<string[]>;
 }
 
-/**
- * `settled`: handled or a dead letter. `failed`: will be retried after an error. `abandoned`: its handler did not end.
- */
+/** `settled`: handled or a dead letter. `failed`: will be retried. `abandoned`: the handler did not end. */
 type MessageOutcome = "settled" | "failed" | "abandoned";
 
 /** The error for events whose handlers have not ended when the process stops. */
@@ -45,9 +43,7 @@ class ConsumerStoppedError extends Error {}
 const maxUnknownErrorAttempts = 5;
 /** Number of abandoned handlers of an event after which it becomes a dead letter, over all instances and restarts. */
 const timeoutsBeforeDeadLetter = 5;
-/**
- * Then no other event is in progress, to find out whether this one causes the crashes. First attempts are not recorded.
- */
+/** Then no other event is in progress, to find out whether this one causes the crashes. */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
 /** For what surrounds the handler, such as recording a failure or waiting for an event that is handled exclusively. */

@@ -1,10 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import { type BusEventType, isOrderEventType } from "@pragma/contracts/events";
 
-/**
- * `orders` contains the events of live orders, and `tills` all other events, for which the far more numerous order
- * events must leave room.
- */
+/** `orders` has a stream of its own, so that these many events leave room for those from which reports follow. */
 export type EventStreamKind = "tills" | "orders";
 export const eventStreamKinds: readonly EventStreamKind[] = ["tills", "orders"];
 

@@ -56,9 +56,7 @@ const publishTimeoutMs = 2_500;
 const batchTimeoutMs = 60_000;
 const leaderRole = "relay";
 
-/**
- * Starts the relay that sends a service's events, in one instance. A stream that is full does not delay the other one.
- */
+/** Starts the relay that sends a service's events, in one instance. A full stream does not delay the other one. */
 export function startOutboxRelay(options: RelayOptions) {
   const { service, database, leadership, bus } = options;
   /** Notifies the leader of new events in the outbox. */

@@ -51,10 +51,7 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
     return message?.header?.get("Nats-Msg-Id") === event.id;
   }
 
-  /**
-   * Returns, by binary search, the stream sequence from which on the stream lacks all sent events of this service. Single
-   * losses below it are found by the checks of deleted sequences.
-   */
+  /** Returns, by binary search, the sequence from which on the stream lacks all sent events of this service. */
   async function findDivergence(manager: JetStreamManager, last: SentEvent, info: StreamInfo): Promise<number> {
     let held = 0;
     let lost = last.streamSequence;

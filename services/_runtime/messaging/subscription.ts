@@ -15,10 +15,7 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   context: ObservabilityContext;
   /** Aborted when the handler is abandoned. Its effect is then ignored, so long work should end. */
   signal: AbortSignal;
-  /**
-   * Runs `effect` once, in a transaction that records the event as handled. Do slow work, such as reading objects,
-   * before.
-   */
+  /** Runs `effect` once, in a transaction that records the event as handled. Do slow work before. */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
 
@@ -38,9 +35,7 @@ interface SubscriptionOptions {
    * a time, and handles the highest revision of a subject first. It then deletes the dead letters up to this revision.
    */
   hasRevisions: boolean;
-  /**
-   * For handlers whose work before `once` is slow: skips an event that the inbox contains before it calls the handler.
-   */
+  /** For handlers whose work before `once` is slow: skips events that the inbox contains. */
   shouldCheckInboxFirst: boolean;
 }
 

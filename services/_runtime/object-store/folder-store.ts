@@ -87,9 +87,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /**
-   * Without its folder for temporary files, the volume of the store may be unmounted, so no object counts as missing.
-   */
+  /** Without its temporary folder, the volume of the store may be unmounted, so no object counts as missing. */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(

@@ -31,10 +31,7 @@ const toDecompressionOptions = ({ byteLength }: Uint8Array) => ({ chunkSize: toC
 const maxSmallBytes = 4 * 1024 * 1024;
 const largeObjects = new Admission({ perProcess: 1 });
 
-/**
- * Runs a task of libuv's pool, whose four threads also read and write all files. Large objects are processed one at a
- * time, so that they never occupy all of these threads.
- */
+/** Processes large objects one at a time, so that files can always be read and written in libuv's four threads. */
 const runInPool = <T>(bytes: number, task: () => Promise<T>): Promise<T> =>
   bytes <= maxSmallBytes ? task() : largeObjects.run(task);
 

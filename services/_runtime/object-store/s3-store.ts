@@ -40,10 +40,7 @@ const maxS3Attempts = 3;
 /** Maximum number of connections per host. Further requests wait. Their response timeout includes this wait. */
 const maxS3Connections = 64;
 
-/**
- * Creates an object store in a bucket of S3 or of a compatible server. The credentials must also allow listing, because
- * S3 otherwise reports a missing object as AccessDenied.
- */
+/** Creates an object store in a bucket. S3 reports a missing object as AccessDenied unless listing is allowed. */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
   let connection: Promise<S3Connection> | undefined;

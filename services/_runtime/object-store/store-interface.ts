@@ -6,18 +6,13 @@ import type { Readable } from "node:stream";
  * `TypeError` for an invalid key, and, except `close`, `ObjectStoreUnavailableError` when the store is unusable.
  */
 export interface ObjectStore {
-  /**
-   * After this resolves, the object survives a crash. Otherwise, no partial object remains. Bytes can be stored again.
-   */
+  /** Once this resolves, the object survives a crash. Before, no partial object remains. Bytes can be stored again. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
   /** Returns fewer bytes if the object ends before `end`. @throws `ObjectNotFoundError` */
   getRange(key: string, range: ByteRange): Promise<Uint8Array>;
-  /**
-   * Read `body` to its end or cancel it, because its file or connection stays open otherwise. @throws
-   * `ObjectNotFoundError`
-   */
+  /** Read `body` to its end or cancel it, because its file or connection stays open. @throws `ObjectNotFoundError` */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
   has(key: string): Promise<boolean>;
   /** Deletes an object. Does nothing if the object does not exist. */
@@ -49,9 +44,7 @@ export function ignoreObjectNotFound(error: unknown): undefined {
   if (!(error instanceof ObjectNotFoundError)) throw error;
 }
 
-/**
- * The error for a store that cannot be used, as by a network error or rejected credentials. A retry can succeed later.
- */
+/** The error for a store that cannot be used, such as a network error. A retry can succeed later. */
 export class ObjectStoreUnavailableError extends Error {
   override readonly name = "ObjectStoreUnavailableError";
 }

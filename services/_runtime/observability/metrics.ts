@@ -1,7 +1,7 @@
-import { totalmem } from "node:os";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
+import { readMemoryLimitBytes } from "../admission/request-body-memory.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { productVersion } from "../process/product-version.ts";
 import { timeZoneDataVersion } from "../process/time-zone-data.ts";
@@ -145,11 +145,4 @@ export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-}
-
-/** Returns the number of bytes that this process may use: the limit of its container, or else the machine's memory. */
-function readMemoryLimitBytes(): number {
-  // 0 if the limit is unknown, and a very large number if there is none.
-  const limit = process.constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

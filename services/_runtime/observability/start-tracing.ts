@@ -8,9 +8,7 @@ const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
-  /**
-   * Whether clients decide which of their traces are recorded. Only if the only client is a proxy with its own tracing.
-   */
+  /** Whether clients decide which traces are recorded. Only for a proxy with its own tracing as the only client. */
   TRACE_TRUST_CLIENTS: z.stringbool().default(false),
 });
 

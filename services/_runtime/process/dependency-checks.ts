@@ -8,10 +8,7 @@ export interface ComponentDependencies {
   name: string;
   /** The checks of required dependencies. While a check rejects, the process is not ready. */
   checks: Record<string, DependencyCheck>;
-  /**
-   * Required only until each was reached once. Otherwise, an outage would take out all instances at the same time,
-   * although they can still serve most requests.
-   */
+  /** Required only until each was reached once, because all instances would be out at the same time. */
   startupChecks?: Record<string, DependencyCheck>;
   /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
   optionalChecks?: Record<string, DependencyCheck>;
@@ -34,19 +31,16 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
   const running = new Map<DependencyCheck, Promise<string>>();
 
   function startOrJoin(check: DependencyCheck): Promise<string> {
+    const onError = (error: unknown) => (error instanceof Error ? error.message || error.name : String(error));
+    const onSuccess = () => {
+      reached.add(check);
+      return "ok";
+    };
     const result =
       running.get(check) ??
-      (async () => {
-        try {
-          await check();
-          reached.add(check);
-          return "ok";
-        } catch (error) {
-          return error instanceof Error ? error.message || error.name : String(error);
-        } finally {
-          running.delete(check);
-        }
-      })();
+      check()
+        .then(onSuccess, onError)
+        .finally(() => running.delete(check));
     running.set(check, result);
     return result;
   }

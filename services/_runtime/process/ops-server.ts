@@ -19,8 +19,7 @@ interface OpsOptions {
   /** Host names of this server besides `localhost`. */
   allowedHosts: readonly string[];
   /**
-   * The token for all requests except health and metrics. If undefined, only this machine may send such requests, and
-   * there is no queue board.
+   * For requests except health and metrics. Without it, only this machine may send them, and there is no queue board.
    */
   token: string | undefined;
   commit: string;

@@ -63,9 +63,7 @@ export const processConfigSchema = z.object({
     .default([]),
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
-  /**
-   * How long the process serves requests after SIGTERM, not ready, so that the load balancer stops sending requests.
-   */
+  /** Time after SIGTERM in which requests are still served, so that the load balancer stops sending them. */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
   ...shutdownConfigSchema.shape,
 });
@@ -150,11 +148,16 @@ export async function runProcessUntilSignal(
   });
 
   try {
-    const config = readConfigFromEnvironment(processConfigSchema, environment);
+    const config = readConfigFromEnvironment(processConfigSchema.extend(connectWaitConfigSchema.shape), environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     shutdownTimeoutMs = config.SHUTDOWN_TIMEOUT_SECONDS * 1000;
-    requireShutdownShorterThanWait(environment, config);
+    const { SHUTDOWN_TIMEOUT_SECONDS: shutdownSeconds, UPSTREAM_CONNECT_WAIT_SECONDS: waitSeconds } = config;
+    // A restarting process must be away for less time than requests wait for it.
+    if (waitSeconds > 0 && shutdownSeconds >= waitSeconds)
+      throw new ConfigError([
+        `SHUTDOWN_TIMEOUT_SECONDS: must be less than UPSTREAM_CONNECT_WAIT_SECONDS (${waitSeconds}), for which requests wait for a process that restarts`,
+      ]);
     const tracing = await startTracing(name, environment);
     components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createPrometheusMetrics();
@@ -177,19 +180,4 @@ export async function runProcessUntilSignal(
   } catch (error) {
     await fail("cannot start", error);
   }
-}
-
-/** A restarting process must be away for less time than requests wait for it. @throws `ConfigError` */
-function requireShutdownShorterThanWait(
-  environment: EnvironmentVariables,
-  { SHUTDOWN_TIMEOUT_SECONDS: shutdownSeconds }: { SHUTDOWN_TIMEOUT_SECONDS: number },
-): void {
-  const { UPSTREAM_CONNECT_WAIT_SECONDS: waitSeconds } = readConfigFromEnvironment(
-    connectWaitConfigSchema,
-    environment,
-  );
-  if (waitSeconds === 0 || shutdownSeconds < waitSeconds) return;
-  throw new ConfigError([
-    `SHUTDOWN_TIMEOUT_SECONDS: must be less than UPSTREAM_CONNECT_WAIT_SECONDS (${waitSeconds}), for which requests wait for a process that restarts`,
-  ]);
 }

@@ -5,9 +5,7 @@ export type Encryption = ReturnType<typeof createEncryption>;
 
 const cipher = "aes-256-gcm";
 
-/**
- * Returns functions for AES-256-GCM and the format `keyId.iv.tag.ciphertext`. The first key encrypts; all can decrypt.
- */
+/** Encrypted texts are `keyId.iv.tag.ciphertext` with AES-256-GCM. The first key encrypts; all can decrypt. */
 export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const derivedKeys = new Map(keys.map(({ id, secret }) => [id, deriveKey(secret)]));

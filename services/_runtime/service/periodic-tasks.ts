@@ -28,10 +28,7 @@ const drainTimeoutMs = 5_000;
 
 export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;
 
-/**
- * Runs a task in one instance at a time, at its interval and even after failures, until `stop` is called. A run that does
- * not end in time is abandoned: it may continue, but no other run waits for it.
- */
+/** Runs a task in one instance at a time. A run that does not end in time may continue, but no other waits for it. */
 export function startPeriodicTask<Services>(
   task: PeriodicTask<Services>,
   { service, leadership, services, timeoutMs, log, metrics }: PeriodicTaskOptions<Services>,
