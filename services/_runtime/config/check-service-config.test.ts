@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { CommonServiceConfig } from "./runtime-config.ts";
+import { type CommonServiceConfig, checkServiceConfig } from "./runtime-config.ts";
 
 const check = (changes: Partial<CommonServiceConfig>) => {
   const defaults = {
