@@ -3,7 +3,7 @@ import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { isConnectFailure } from "@pragma/runtime/retries/transient-error";
-import { ConnectionOutage, canConnect } from "@pragma/runtime/service-calls/connection-outage";
+import { canConnect, createConnectionOutage } from "@pragma/runtime/service-calls/connection-outage";
 
 /** Maximum total size, in bytes, of the buffered bodies of the requests that wait for one service. */
 const maxWaitingBytes = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
   const waiting = new Admission(locationLimits.requestsWithoutConnection);
   const waitingBytes = new Admission({ perProcess: maxWaitingBytes });
   const resumed = new Admission(locationLimits.resumedRequests);
-  const outage = new ConnectionOutage(maxWaitMs);
+  const outage = createConnectionOutage(maxWaitMs);
   let connectable: Promise<void> | undefined;
 
   /** Tries to connect until it succeeds, or until no request waits. All waiting requests share the attempts. */

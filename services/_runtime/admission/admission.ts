@@ -1,6 +1,5 @@
 import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
 
-/** The error if a sender has reached its limit. */
 export interface SenderError {
   /** `rate_limited` by default. */
   code?: ApiErrorCode;
@@ -44,7 +43,6 @@ export interface PermitOptions {
   cost?: number;
   /** Ends the wait when it is aborted, with the same error as a wait that is too long. */
   signal?: AbortSignal | undefined;
-  /** Replaces `maxWaitMs` of the limit. */
   maxWaitMs?: number | undefined;
 }
 
@@ -85,7 +83,6 @@ export class Admission {
     return this.#held;
   }
 
-  /** The number of requests that were rejected, or waited too long. */
   get rejectedCount(): number {
     return this.#rejectedCount;
   }
@@ -154,17 +151,14 @@ export class Admission {
         reject(isBehindOwn ? this.#createSenderError() : this.#createOverloadedError());
       };
       leave = () => {
-        if (endWait()) this.#removeWaiting(sender, state, entry);
+        endWait();
+        this.#removeWaiting(sender, state, entry);
       };
       const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, Math.max(0, maxWaitMs));
       signal?.addEventListener("abort", giveUp, { once: true });
-      let isWaiting = true;
       const endWait = () => {
-        const wasWaiting = isWaiting;
-        isWaiting = false;
         clearTimeout(timer);
         signal?.removeEventListener("abort", giveUp);
-        return wasWaiting;
       };
       state.waiting.push(entry);
     });
@@ -263,6 +257,7 @@ export class Admission {
 
   #removeWaiting(sender: string, state: SenderState, entry: WaitingRequest): void {
     const index = state.waiting.indexOf(entry);
+    if (index === -1) return;
     state.waiting.splice(index, 1);
     this.#waitingCount -= 1;
     if (state.waiting.length === 0) this.#turns.delete(sender);

@@ -6,7 +6,6 @@ const presenceMs = 1_000;
 /** How long the pause after a piece of work is, in multiples of the time that the work has taken. */
 const pauseFactor = 6;
 const maxPauseMs = 1_000;
-/** The time after which work counts half, in milliseconds. */
 const workHalfLifeMs = 1_000;
 
 let lastSenderId: string | undefined;

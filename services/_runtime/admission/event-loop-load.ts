@@ -6,7 +6,6 @@ const busyUtilization = 0.7;
 /** How late timers run, in milliseconds, from which other processes noticeably delay this one. */
 const lateMs = 5;
 const probeMs = 20;
-/** The share of the latest measurement in the average. */
 const latestShare = 0.3;
 
 let sampledAt = performance.now();

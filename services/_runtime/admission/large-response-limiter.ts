@@ -37,7 +37,6 @@ export class LargeResponseLimiter {
     });
   }
 
-  /** The total size, in bytes, of the large responses that clients have not yet read. */
   get unreadBytes(): number {
     return this.#unreadBytes.held;
   }

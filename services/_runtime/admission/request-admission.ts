@@ -26,48 +26,39 @@ export function createRequestAdmission() {
   };
 }
 
-/** Waits until a request may be handled that counts as one of `admission`. */
-export async function admitTo(admission: Admission, senderId: string): Promise<AdmittedRequest> {
-  recordSender(senderId);
-  const request = new AdmittedRequest(admission, senderId);
-  await request.acquire();
-  return request;
-}
+/** A request with a permit of its sender. */
+export type AdmittedRequest = Awaited<ReturnType<typeof admitTo>>;
 
 export type RequestAdmission = ReturnType<typeof createRequestAdmission>;
 
-/** A request with a permit of its sender. */
-export class AdmittedRequest {
-  readonly #admission: Admission;
-  readonly #senderId: string;
-  #permit: Permit | undefined;
-  #startedAt = 0;
+/** Waits until a request may be handled that counts as one of `admission`. */
+export async function admitTo(admission: Admission, senderId: string) {
+  let permit: Permit | undefined;
+  let startedAt = 0;
 
-  constructor(admission: Admission, senderId: string) {
-    this.#admission = admission;
-    this.#senderId = senderId;
+  async function acquire(): Promise<void> {
+    permit = admission.request(senderId);
+    await permit.granted;
+    startedAt = performance.now();
   }
 
-  async acquire(): Promise<void> {
-    this.#permit = this.#admission.request(this.#senderId);
-    await this.#permit.granted;
-    this.#startedAt = performance.now();
+  /** Pauses the sender if the event loop is contended and further requests of the sender wait. */
+  function release(): void {
+    const hasMore = permit?.isGranted && admission.getWaitingCount(senderId) > 0;
+    permit?.release(hasMore ? computePauseMs(senderId, startedAt) : 0);
+    permit = undefined;
   }
 
-  /** Runs `wait` without the permit, so that other requests of the sender are handled meanwhile. */
-  async runOutside<T>(wait: () => Promise<T>): Promise<T> {
-    this.release();
-    const result = await wait();
-    await this.acquire();
-    return result;
-  }
-
-  /** Releases the permit, after a pause if the event loop is contended and further requests of the sender wait. */
-  release(): void {
-    const permit = this.#permit;
-    this.#permit = undefined;
-    if (!permit) return;
-    const hasMore = permit.isGranted && this.#admission.getWaitingCount(this.#senderId) > 0;
-    permit.release(hasMore ? computePauseMs(this.#senderId, this.#startedAt) : 0);
-  }
+  recordSender(senderId);
+  await acquire();
+  return {
+    release,
+    /** Runs `wait` without the permit, so that other requests of the sender are handled meanwhile. */
+    async runOutside<T>(wait: () => Promise<T>): Promise<T> {
+      release();
+      const result = await wait();
+      await acquire();
+      return result;
+    },
+  };
 }

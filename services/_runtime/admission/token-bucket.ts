@@ -40,7 +40,6 @@ export class TokenBucket {
     this.#updatedAt = now;
   }
 
-  /** Returns the milliseconds until a token is available, or 0 if a token is available now. */
   getWaitMs(now: number): number {
     return Math.max(0, ((1 - this.getAvailable(now)) / this.rate.perSecond) * 1000);
   }

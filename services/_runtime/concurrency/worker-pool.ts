@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
-import { getCompiledFile } from "../process/compiled-file.ts";
+import { getCompiledFile } from "../process/package-folder.ts";
 
 /** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
 export class WorkerOutOfMemoryError extends Error {}

@@ -114,7 +114,6 @@ export const commonServiceConfigSchema = z.object({
   TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),
   /** With `off`, the process waits until the `migrate` command has created the tables and event streams. */
   MIGRATE: z.enum(["on", "off"]).default("on"),
-  /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
   UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
   ...serverTlsConfigSchema.shape,

@@ -29,7 +29,6 @@ export const serverTlsConfigSchema = z.object({
 
 export type ServerTlsConfig = Partial<z.output<typeof serverTlsConfigSchema>>;
 
-/** Returns the contents of the PEM files as options for `node:tls`. */
 export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTlsConfig) {
   return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }

@@ -19,7 +19,6 @@ export function selectServiceDatabase(environment: EnvironmentVariables, service
 }
 
 const urlSchema = commonServiceConfigSchema.shape.DATABASE_URL.optional();
-/** The environment variables of programs that use the databases of all services. */
 export const databaseUrlsSchema = z.object({
   DATABASE_URL: urlSchema,
   ...Object.fromEntries(

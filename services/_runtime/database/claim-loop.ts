@@ -67,7 +67,6 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
     timer = setTimeout(poll, Math.min(pollMs, Math.max(minDuePollMs, Math.ceil(dueMs ?? pollMs))));
   }
 
-  /** Processes an item that was claimed by this loop or elsewhere. */
   function startItem(item: Item): void {
     const done = processItem(item, closing.signal)
       .catch((error) => {

@@ -3,7 +3,6 @@ import type { Logger } from "../observability/logger.ts";
 import { listPartitionNames } from "./partitions.ts";
 import type { SqlClient } from "./postgres.ts";
 
-/** The first line of a migration whose statements run one by one, each in its own transaction. */
 const outsideTransactionMarker = "-- outside a transaction";
 
 /** A statement of a migration that runs outside a transaction. Each can be repeated after an interruption. */

@@ -43,7 +43,6 @@ const createError = (url: string, reason: { problem: string; advice: string }) =
   new UnusableServerError(`PostgreSQL at ${describeDatabase(url)}`, reason);
 
 interface PostgresServerTraits {
-  /** Such as 15.14. */
   version: string;
   hasLz4: boolean;
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { getCompiledFile } from "../process/compiled-file.ts";
+import { getCompiledFile } from "../process/package-folder.ts";
 import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";

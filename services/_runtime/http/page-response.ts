@@ -132,7 +132,6 @@ interface PageLinkOptions {
   isContinuation?: boolean;
 }
 
-/** Returns the fields of a page response except `data`. */
 export function buildPaginationFields(options: PageLinkOptions): {
   meta: PageMeta;
   links: PageLinks;

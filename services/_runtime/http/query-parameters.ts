@@ -63,7 +63,6 @@ export function parseHandlingPreference(header: string | undefined): HandlingPre
   return undefined;
 }
 
-/** Returns the issues of a request whose client wants unknown query parameters to be errors. */
 export function listUnknownParameterIssues(
   unknownNames: readonly string[],
   knownNames: ReadonlySet<string>,

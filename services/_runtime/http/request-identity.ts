@@ -16,7 +16,6 @@ export interface RequestClient {
 export interface RequestPrincipalAndMetadata {
   readonly principal: Principal;
   readonly requestId: string;
-  /** The W3C trace context of the request. */
   readonly traceparent: string | undefined;
   /** The scheme and host of the client's request, such as `https://api.example`. */
   readonly origin: string;

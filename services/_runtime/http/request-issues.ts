@@ -133,7 +133,6 @@ export function createInvalidRequestError(issues: RequestIssue[], count = issues
   });
 }
 
-/** Returns the value at a path, or undefined if the path does not exist. */
 export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {

@@ -20,7 +20,6 @@ export function jsonResponse(status: number, value: unknown, headers: ResponseHe
   return createSerializedJsonResponse(status, JSON.stringify(value), headers);
 }
 
-/** Returns a JSON response with a body that is already serialized. */
 export function createSerializedJsonResponse(
   status: number,
   body: NonNullable<RouteHandlerResponse["body"]>,
@@ -43,7 +42,6 @@ export async function streamAfterFirstChunk(chunks: AsyncGenerator<Uint8Array>):
 
 interface EntityTagCondition {
   etag: string;
-  /** The request's If-None-Match header. */
   ifNoneMatch: string | undefined;
 }
 
@@ -80,7 +78,6 @@ function entityTagHeaders({ etag }: Pick<EntityTagCondition, "etag">): ResponseH
   return { etag: `"${etag}"`, ...revalidationHeaders };
 }
 
-/** Converts a route's response to a Fetch API response. */
 export async function toFetchResponse(
   { status, body, headers }: RouteHandlerResponse,
   method: string,

@@ -55,7 +55,6 @@ interface ServiceAppOptions<Services> {
 /** The path at which the gateway checks a service. These requests are not logged, traced or measured. */
 export const readinessPath = "/internal/ready";
 
-/** Returns the fetch function of a Hono app with the service's routes. */
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceAppFetch {
   const app = new Hono<{ Bindings: ServiceHonoBindings }>({ strict: false });
   for (const route of options.routes) {
@@ -78,7 +77,6 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
 
 type ServableRoute<Services> = Pick<ServiceRouteDefinition<Services>, "path" | "handle"> &
   Partial<ServiceRouteDefinition<Services>> & {
-    /** The names of the query parameters; undefined for unmatched requests. */
     queryNames?: ReadonlySet<string>;
   };
 
@@ -225,7 +223,6 @@ async function handleRequest<Services>(
   }
 }
 
-/** A body of at least this size, in bytes, is large. */
 const largeUploadBytes = 1024 * 1024;
 
 /** Returns whether a body is large, or may be, because its size is not known. */

@@ -4,6 +4,5 @@ import type { RequestIssue } from "@pragma/contracts/errors";
 export interface RequestBodyIssues {
   /** The issues that were found first. Only a limited number is stored, so `count` can be higher. */
   issues: RequestIssue[];
-  /** The total number of issues. */
   count: number;
 }

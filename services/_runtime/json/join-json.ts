@@ -6,12 +6,10 @@ export function joinJsonObjectTexts(...objects: string[]): string {
   return `{${members.join(",")}}`;
 }
 
-/** Returns the JSON of an object with one member. `value` is the JSON of the member's value. */
 export function wrapJsonTextInObject(name: string, value: string): string {
   return `{${JSON.stringify(name)}:${value}}`;
 }
 
-/** Returns the JSON of an array. Each item of `items` is the JSON of one element. */
 export function joinJsonArray(items: string[]): string {
   return `[${items.join(",")}]`;
 }

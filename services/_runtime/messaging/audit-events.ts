@@ -5,7 +5,6 @@ import type { RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import { writeEventToOutbox } from "./outbox.ts";
 
-/** Who made a change, and in which request. */
 export interface AuditSource {
   actor: AuditActor;
   requestId: string | null;

@@ -16,7 +16,6 @@ export function buildRequestSubject(namespace: string, topic: string): string {
   return `${namespace}-requests.${topic}`;
 }
 
-/** Creates the functions that send requests over NATS and answer them. */
 export function createBusRequests({ namespace, connected, currentConnection }: EventBusConnectionState, log: Logger) {
   return {
     /**

@@ -17,7 +17,6 @@ export interface HeldMessage {
 /** An event that an instance of a service has received and not handled yet, as operators see it. */
 export type InFlightEvent = ReturnType<typeof describeHeldMessage>;
 
-/** The progress of a consumer, for metrics, operators and the stall detector. */
 export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 
 /** The maximum number of events in flight that are listed, the oldest first. */
@@ -40,7 +39,6 @@ export function createConsumerProgress(
 
   return {
     recordReceived: recordWork,
-    /** Records that the handling of a message has ended. */
     recordOutcome(outcome: "settled" | "failed" | "abandoned"): void {
       if (outcome === "settled") lastSettledMs = performance.now();
       if (outcome !== "abandoned") noProgressSinceMs = held.size > 0 ? performance.now() : undefined;

@@ -17,7 +17,6 @@ import {
 
 interface ConsumerRewinderOptions {
   service: string;
-  /** The event types that the service consumes. */
   types: readonly BusEventType[];
   bus: EventBus;
   leadership: LeaderElection;

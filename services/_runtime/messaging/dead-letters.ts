@@ -4,7 +4,6 @@ import type { Database, SqlClient, SqlTransaction } from "../database/postgres.t
 export interface DeadLetter {
   eventId: string;
   subscription: string;
-  /** The subject of the event, such as the id of a till. */
   subject: string | null;
   type: string;
   body: string;

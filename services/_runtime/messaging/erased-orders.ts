@@ -3,7 +3,6 @@ import { redactPersonalData } from "@pragma/contracts/personal-data";
 import { z } from "zod";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
-/** The ids of orders of one location. */
 export interface LocationOrderIds {
   locationId: string;
   orderIds: readonly string[];
@@ -20,7 +19,6 @@ export async function recordErasedOrders(
     on conflict (location_id, order_id) do update set erased_at = excluded.erased_at, repeated_at = null`;
 }
 
-/** Returns which of these orders were erased. */
 export async function findErasedOrderIds(
   sql: SqlClient | SqlTransaction,
   { locationId, orderIds }: LocationOrderIds,
@@ -31,7 +29,6 @@ export async function findErasedOrderIds(
   return new Set(rows.map(({ orderId }) => orderId));
 }
 
-/** Returns a JSON text in which all personal data is null. */
 export function redactPersonalDataInJson(text: string): string {
   return JSON.stringify(redactPersonalData(JSON.parse(text)));
 }

@@ -111,7 +111,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     currentConnection,
     /** Returns the number of the current or last connection to NATS, which each reconnect increases; 0 before the first. */
     connectionEpoch: () => connectionEpoch,
-    /** Calls `listener` after each connect to NATS, from now on. */
     onConnected: (listener: () => void) => void connectionListeners.push(listener),
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");
@@ -122,7 +121,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     buildSubject: (type: BusEventType, locationId: string | null) =>
       `${subjectPrefixes[getEventStreamKind(type)]}.${type}.${locationId ?? "none"}`,
     buildSubjectFilter: (type: BusEventType) => buildEventSubjectFilter(config.NAMESPACE, type),
-    /** Returns the used share of a stream's maximum size, between 0 and 1. */
     async readStreamUsage(kind: EventStreamKind): Promise<number> {
       const { manager } = await connected;
       const { state, config: stored } = await manager.streams.info(streams[kind]);

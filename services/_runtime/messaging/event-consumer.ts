@@ -35,7 +35,6 @@ const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
 /** How long the server waits for messages before a consumer asks again, in milliseconds. */
 const fetchTimeoutMs = 30_000;
-/** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /** While so many messages are ready, the consumer reads no others, which stay in the stream for other instances. */
 const maxReadyPerHandler = 4;
@@ -201,7 +200,6 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
   }
 }
 
-/** Returns the name of a service's durable consumer for an event type. */
 export function buildNatsConsumerName(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
 }

@@ -36,7 +36,6 @@ export interface HandlerDependencies<Services> extends EventHandlerDependencies<
 /** `settled`: handled or a dead letter. `failed`: will be retried. `abandoned`: the handler did not end. */
 type MessageOutcome = "settled" | "failed" | "abandoned";
 
-/** The error for events whose handlers have not ended when the process stops. */
 class ConsumerStoppedError extends Error {}
 
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
@@ -83,7 +82,6 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
   const stopping = new AbortController();
   /** Created with the first error, because it takes 300 KB, and a process has dozens of consumers. */
   let unknownErrorCounts: LRUCache<string, number> | undefined;
-  /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
   const recordTimeout = (count = 1) => metrics.countEventHandlerTimeouts(count, { service, event: subscription.type });
   // Prometheus sees an increase only if the counter already exists.
@@ -193,7 +191,6 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
     return (row?.timeouts ?? 0) >= timeoutsBeforeDeadLetter;
   }
 
-  /** Returns whether the location of an event was removed, together with what the event refers to. */
   async function isOfRemovedLocation({ data }: EventEnvelope): Promise<boolean> {
     const { locationId } = Object(data) as { locationId?: unknown };
     if (typeof locationId !== "string") return false;

@@ -8,7 +8,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import { getCompiledFile } from "../process/compiled-file.ts";
+import { getCompiledFile } from "../process/package-folder.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";

@@ -18,7 +18,6 @@ export class EventHandlerTimeoutError extends Error {}
 
 interface EventHandling<Services> extends EventHandlerDependencies<Services> {
   context: ObservabilityContext;
-  /** Abandons the handler when it is aborted. */
   abandonment?: AbortSignal;
 }
 

@@ -9,7 +9,6 @@ import { computeRetryDelayMs } from "../retries/transient-error.ts";
 
 type NatsConfig = Pick<CommonServiceConfig, "NATS_URL"> & Partial<CommonServiceConfig>;
 
-/** A connection to NATS that reconnects automatically. */
 export interface EventBusConnection {
   nats: NatsConnection;
   client: JetStreamClient;

@@ -62,16 +62,14 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
   return subscription as unknown as EventSubscription<Services>;
 }
 
-const buildConcurrencyVariableName = (service: string, type: string) =>
-  buildServiceVariableName(service, `${type.replaceAll(".", "_").toUpperCase()}_CONCURRENCY`);
-
 /** Returns subscriptions with the configured concurrency. @throws `ConfigError` if one is not from 1 to 1,000. */
 export function configureSubscriptions<Services>(
   subscriptions: readonly EventSubscription<Services>[],
   service: string,
   environment: EnvironmentVariables,
 ): EventSubscription<Services>[] {
-  const nameOf = ({ type }: { type: string }) => buildConcurrencyVariableName(service, type);
+  const nameOf = ({ type }: { type: string }) =>
+    buildServiceVariableName(service, `${type.replaceAll(".", "_").toUpperCase()}_CONCURRENCY`);
   const schema = z.object(
     Object.fromEntries(subscriptions.map((each) => [nameOf(each), integerEnvSchema(1, 1_000).optional()])),
   );

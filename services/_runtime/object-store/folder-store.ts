@@ -4,7 +4,6 @@ import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import {
   assertObjectStoreKey,
-  type ByteRange,
   getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
   ObjectNotFoundError,
@@ -178,7 +177,7 @@ async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> 
   }
 }
 
-async function readFileRange(path: string, { start, end }: ByteRange): Promise<Uint8Array> {
+async function readFileRange(path: string, { start, end }: { start: number; end: number }): Promise<Uint8Array> {
   const file = await open(path, "r");
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), { position: start });

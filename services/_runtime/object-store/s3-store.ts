@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
+import type { S3ClientConfig } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import {
   assertObjectStoreKey,
@@ -135,13 +135,10 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   };
 }
 
-interface S3Connection {
-  client: S3Client;
-  commands: typeof import("@aws-sdk/client-s3");
-}
+type S3Connection = Awaited<ReturnType<typeof createS3Connection>>;
 
 /** Loads the client on demand, because it is large and most processes use no S3. */
-async function createS3Connection(config: S3ClientConfig): Promise<S3Connection> {
+async function createS3Connection(config: S3ClientConfig) {
   const commands = await import("@aws-sdk/client-s3");
   return { client: new commands.S3Client(config), commands };
 }

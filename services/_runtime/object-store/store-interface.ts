@@ -11,7 +11,7 @@ export interface ObjectStore {
   /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
   /** Returns fewer bytes if the object ends before `end`. @throws `ObjectNotFoundError` */
-  getRange(key: string, range: ByteRange): Promise<Uint8Array>;
+  getRange(key: string, range: { start: number; end: number }): Promise<Uint8Array>;
   /** Read `body` to its end or cancel it, because its file or connection stays open. @throws `ObjectNotFoundError` */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
   has(key: string): Promise<boolean>;
@@ -23,14 +23,6 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** The bytes of an object from offset `start` to before offset `end`. */
-export interface ByteRange {
-  start: number;
-  /** Greater than `start`. */
-  end: number;
-}
-
-/** The error for a key that has no object. */
 export class ObjectNotFoundError extends Error {
   override readonly name = "ObjectNotFoundError";
 

@@ -27,7 +27,6 @@ const redactedFields = new Set([
 ]);
 
 const redactedText = "[redacted]";
-/** The maximum depth of nested fields in which secrets are redacted. */
 const maxRedactionDepth = 3;
 
 /** Creates a logger that redacts secrets and personal data. It writes JSON lines to standard output by default. */

@@ -83,7 +83,6 @@ export function createPrometheusMetrics() {
     ): void {
       observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
-    /** Registers a counter. The exporter appends `_total` to the counter's name. */
     observeCounter(name: string, description: string, read: () => number, labels: Record<string, string> = {}): void {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read(), labels));
     },

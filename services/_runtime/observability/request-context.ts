@@ -1,12 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  endSpanAfter,
-  formatTraceparent,
-  type Span,
-  startSpan,
-  startUnrecordedSpan,
-  type TracedOperation,
-} from "./tracing.ts";
+import { endSpanAfter, formatTraceparent, type Span, startSpan, type TracedOperation } from "./tracing.ts";
 
 /** The context of the request or event that is being handled: its id, its span and its log fields. */
 export class ObservabilityContext {
@@ -25,7 +18,6 @@ export class ObservabilityContext {
     return this.span.spanContext().traceId;
   }
 
-  /** The W3C `traceparent` to send with events and internal requests. */
   get traceparent(): string {
     return formatTraceparent(this.span);
   }
@@ -55,7 +47,7 @@ export function runWithObservabilityContext<T>(
   { requestId = randomUUID(), traceparent, operation }: RequestContextOptions,
   work: (context: ObservabilityContext) => Promise<T>,
 ): Promise<T> {
-  const span = operation ? startSpan(operation, traceparent) : startUnrecordedSpan(traceparent);
+  const span = startSpan(operation, traceparent);
   const result = work(new ObservabilityContext(requestId, span));
   return span.isRecording() ? endSpanAfter(span, result) : result;
 }

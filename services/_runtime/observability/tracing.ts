@@ -20,7 +20,6 @@ export interface TracedOperation {
   /** `SpanKind.INTERNAL` by default. */
   kind?: SpanKind;
   attributes?: Attributes;
-  /** The start time of the operation; the current time by default. */
   startTime?: TimeInput;
 }
 
@@ -37,14 +36,9 @@ export function isTracingEnabled(): boolean {
   return tracer !== undefined;
 }
 
-/** Starts a span in the trace of a W3C `traceparent`, or in a new trace. The span is not recorded if tracing is off. */
-export function startSpan(operation: TracedOperation, traceparent: string | null | undefined): Span {
+/** Starts a span in the trace of a W3C `traceparent`, or in a new one. Without an operation or tracing, it only has ids. */
+export function startSpan(operation: TracedOperation | undefined, traceparent: string | null | undefined): Span {
   return startChildSpan(parseParentContext(traceparent), operation);
-}
-
-/** Starts a span that is never recorded. It only has ids, for `traceparent` and for logs. */
-export function startUnrecordedSpan(traceparent: string | null | undefined): Span {
-  return createUnrecordedSpan(parseParentContext(traceparent));
 }
 
 /**
@@ -68,8 +62,8 @@ function parseParentContext(traceparent: string | null | undefined): SpanContext
   return traceparent ? parseTraceParent(traceparent) : null;
 }
 
-function startChildSpan(parent: SpanContext | null, operation: TracedOperation): Span {
-  if (!tracer) return createUnrecordedSpan(parent);
+function startChildSpan(parent: SpanContext | null, operation: TracedOperation | undefined): Span {
+  if (!tracer || !operation) return createUnrecordedSpan(parent);
   const { name, kind = SpanKind.INTERNAL, attributes, startTime } = operation;
   const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
   const times = startTime === undefined ? {} : { startTime };

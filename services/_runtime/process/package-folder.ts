@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Returns the folder of a module's package, for files that are not compiled. The module itself can be in `dist/`. */
@@ -10,4 +10,10 @@ export function findEnclosingPackageFolder(moduleUrl: string): string {
     folder = dirname(folder);
   }
   return folder;
+}
+
+/** Returns the compiled form of a source file, which starts in less than half of the time. */
+export function getCompiledFile(source: URL): string {
+  const folder = findEnclosingPackageFolder(source.href);
+  return join(folder, "dist", relative(folder, fileURLToPath(source)).replace(/\.ts$/, ".js"));
 }

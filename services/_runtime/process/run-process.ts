@@ -18,7 +18,6 @@ export interface ProcessComponent extends ComponentOpsInterface {
   drain?(): void;
   /** Called on every component before any component is stopped. Ends endless work, such as streams to clients. */
   beforeStop?(): void;
-  /** Finishes the work in progress, then closes the component's resources. */
   stop(): Promise<void>;
 }
 
@@ -46,10 +45,8 @@ export function readRequestDrainTimeoutMs(environment: EnvironmentVariables): nu
   return 1000 * (readConfigFromEnvironment(shutdownConfigSchema, environment).SHUTDOWN_TIMEOUT_SECONDS - closeSeconds);
 }
 
-/** The environment variables that every process reads. */
 export const processConfigSchema = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** The commit from which this process was built, for the metric `build_info`. */
   PRAGMA_COMMIT: z.string().default("unknown"),
   /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: integerEnvSchema(0, 65_535).default(4090),

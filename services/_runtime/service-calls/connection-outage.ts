@@ -1,32 +1,28 @@
 import { connect } from "node:net";
 
-/** Requests wait for a service that is being replaced, but not for one that stays unreachable. */
-export class ConnectionOutage {
-  readonly #maxWaitMs: number;
-  #startedAt = 0;
-  #failedAt: number | undefined;
+export type ConnectionOutage = ReturnType<typeof createConnectionOutage>;
 
-  constructor(maxWaitMs: number) {
-    this.#maxWaitMs = maxWaitMs;
-  }
-
-  /** Returns until when requests wait for a connection, as of `performance.now()`. */
-  recordFailureAndGetDeadline(): number {
-    const now = performance.now();
-    // A failure long before says nothing about now, because nothing was sent in between.
-    if (this.#failedAt === undefined || now - this.#failedAt > this.#maxWaitMs) this.#startedAt = now;
-    this.#failedAt = now;
-    return this.#startedAt + this.#maxWaitMs;
-  }
-
-  recordConnection(): void {
-    this.#failedAt = undefined;
-  }
+/** Creates the record of an outage. Requests wait for a service that is being replaced, but not for longer. */
+export function createConnectionOutage(maxWaitMs: number) {
+  let startedAt = 0;
+  let failedAt: number | undefined;
+  return {
+    /** Returns until when requests wait for a connection, as of `performance.now()`. */
+    recordFailureAndGetDeadline(): number {
+      const now = performance.now();
+      // A failure long before says nothing about now, because nothing was sent in between.
+      if (failedAt === undefined || now - failedAt > maxWaitMs) startedAt = now;
+      failedAt = now;
+      return startedAt + maxWaitMs;
+    },
+    recordConnection(): void {
+      failedAt = undefined;
+    },
+  };
 }
 
 const connectTimeoutMs = 1_500;
 
-/** Returns whether the host of a URL accepts connections. */
 export function canConnect(url: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url);
   const address = {

@@ -67,7 +67,6 @@ export function createInternalRequestSigner(
     encodedPrincipals.set(principal, text);
     return text;
   };
-  /** Returns the headers of a request, including its signature. */
   function sign(request: UnsignedInternalRequest): Record<string, string> {
     const { method, target, requestId, origin, traceparent, principal, client, hasBody = false } = request;
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);

@@ -9,7 +9,7 @@ import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-c
 import { buildServiceVariableName } from "../config/service-databases.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";
-import { ConnectionOutage, canConnect } from "./connection-outage.ts";
+import { type ConnectionOutage, canConnect, createConnectionOutage } from "./connection-outage.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -27,7 +27,6 @@ export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
 export const connectWaitConfigSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
 
 const resendIntervalMs = 250;
-/** Maximum number of internal requests that wait for a connection to any service. */
 const maxWaitingInternalRequests = 500;
 
 /** A service in another process, and the signer of a caller's requests to it. */
@@ -36,11 +35,9 @@ export interface RemoteService extends InternalRequestSigner {
   outage: ConnectionOutage;
 }
 
-/** A GET request to a service, sent by another service or by the gateway. */
 export interface InternalGetRequest {
   from: InternalCallerName;
   path: string;
-  /** Timeout of one attempt. */
   timeoutMs: number;
   /** Whether to wait for a service in another process that does not accept connections, because it is being replaced. */
   shouldWaitForConnection?: boolean;
@@ -65,7 +62,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     const name = `${from} ${service}`;
     const remote = remoteServices.get(name) ?? {
       url,
-      outage: new ConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS),
+      outage: createConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS),
       ...createInternalRequestSigner(environment, from, service),
     };
     remoteServices.set(name, remote);

@@ -20,10 +20,8 @@ interface PeriodicTaskOptions<Services> {
 
 class PeriodicTaskTimeoutError extends Error {}
 
-/** The number of successive timeouts after which a task counts as stalled. */
 const timeoutsBeforeStalled = 3;
 const leaderElectionTimeoutMs = 30_000;
-/** How long a stopping task may continue, in milliseconds. */
 const drainTimeoutMs = 5_000;
 
 export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;

@@ -18,7 +18,6 @@ interface ServiceMetricsOptions {
   rewinder: ConsumerRewinder;
 }
 
-/** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
   metrics: PrometheusMetrics,
   { service, db, poolSize, bus, eventConsumers, relay, rewinder }: ServiceMetricsOptions,

@@ -9,11 +9,9 @@ export interface MonitoredWork {
 
 interface StallDetectorOptions {
   work: readonly MonitoredWork[];
-  /** The milliseconds without progress after which `onStalled` is called. */
   timeoutMs: number;
   /** Names the servers that do not respond. If there are any, the time starts again from zero. */
   findUnavailableDependencies(): Promise<string[]>;
-  /** Called once, with a description of what is stalled. */
   onStalled(description: string): void;
   log: Logger;
 }
@@ -102,23 +100,21 @@ export function monitorCheck(name: string, check: () => Promise<unknown>): Monit
   let isRunning = false;
 
   async function run(): Promise<void> {
-    // A check that never ends is not started again.
-    if (isRunning) return;
     isRunning = true;
-    try {
-      await check();
-      lastSuccessMs = performance.now();
-    } catch {
-      // The time of the last success shows it.
-    } finally {
-      isRunning = false;
-    }
+    await check().then(
+      () => {
+        lastSuccessMs = performance.now();
+      },
+      () => {},
+    );
+    isRunning = false;
   }
 
   return {
     name,
     async findNoProgressSince() {
-      void run();
+      // A check that never ends is not started again.
+      if (!isRunning) void run();
       return lastSuccessMs;
     },
   };

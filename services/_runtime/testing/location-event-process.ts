@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import { getCompiledFile } from "../process/compiled-file.ts";
+import { getCompiledFile } from "../process/package-folder.ts";
 
 /** A process that runs a service of a test. */
 export interface TestServiceProcess {
