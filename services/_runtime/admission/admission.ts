@@ -10,10 +10,7 @@ export interface SenderError {
   retryAfterSeconds?: number;
 }
 
-/**
- * How much one sender (a location, an API key or an address) and all senders can hold in this process, and how many
- * more may wait. Without a number, there is no limit. A function may return another number each time.
- */
+/** How much one sender, and all together, may hold, and how many may wait. Without a number, there is no limit. */
 export interface AdmissionLimit {
   perSender?: number | (() => number);
   perProcess?: number | (() => number);

@@ -14,10 +14,7 @@ let isUsed = false;
 let averageLatenessMs = 0;
 let isMeasuring = false;
 
-/**
- * Returns whether the event loop worked for at least 70 % of the last tenth of a second, or timers run late because the
- * machine lacks CPU time. Meanwhile, the work of a location waits for earlier work of the same location.
- */
+/** Returns whether the event loop worked for at least 70 % of the last tenth of a second, or timers run late. */
 export function isEventLoopBusy(): boolean {
   measureLateness();
   const now = performance.now();

@@ -216,10 +216,7 @@ export const locationLimits = {
   packedBlocks: { process: "reporting", perSender: 4 },
   /** The thread pool of libuv has four threads, so more blocks at a time would only use more memory. */
   decodedBlocks: { process: "reporting", perProcess: 4 },
-  /**
-   * Of small tills, and of large ones, so that dry runs leave the other threads to pushed tills. The limit of the
-   * location lets another one go first. The sender of a request that has waited longer has stopped waiting.
-   */
+  /** So that dry runs leave threads to pushed tills. The sender of a dry run that waits longer has stopped waiting. */
   calculatedDryRuns: { process: "reporting", perSender: 1, perProcess: 1, maxWaitMs: 15_000 },
   tillDryRuns: {
     process: "till-ingest",

@@ -13,11 +13,7 @@ export function createRequestAdmission() {
     /** Waits until the request may be handled. @throws `ApiError` rate_limited if too many are waiting. */
     admit: (senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> =>
       admitTo(isWrite ? writes : reads, senderId),
-    /**
-     * Waits until a large body may be read: at once, unless several senders share a busy event loop. The result is
-     * released after `maxLargeBodyTurnMs`. @throws `ApiError` rate_limited if too many large bodies of the sender are
-     * waiting.
-     */
+    /** Waits until a large body may be read, for a turn of `maxLargeBodyTurnMs`. @throws `ApiError` rate_limited */
     async admitUpload(senderId: string): Promise<AdmittedRequest> {
       const upload = await admitTo(largeBodies, senderId);
       setTimeout(() => upload.release(), maxLargeBodyTurnMs).unref();

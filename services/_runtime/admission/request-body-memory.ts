@@ -26,10 +26,7 @@ export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
   memoryLimitBytes = megabytes === undefined ? computeDefaultMemoryLimit() : megabytes * mebibyte;
 }
 
-/**
- * Returns the default memory limit in bytes: a quarter of the process's memory, half of its heap or 256 MB, whichever
- * is smallest. The limit is never too small for one body of the maximum size.
- */
+/** A quarter of the memory, half of the heap or 256 MB, whichever is smallest, but enough for one maximum body. */
 function computeDefaultMemoryLimit(): number {
   const share = Math.min(256 * mebibyte, readMemoryLimitBytes() / 4, getHeapStatistics().heap_size_limit / 2);
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));

@@ -19,10 +19,7 @@ const hugeBodyBytes = 4 * 1024 * 1024;
 
 type WorkerPoolOptions = Parameters<typeof createWorkerThreadPool>[2];
 
-/**
- * Creates a parser that parses large bodies in worker threads. They run the module `name` (see
- * `createWorkerThreadPool`), whose default export must be `createBodyParserWorkerFunction(parse)`.
- */
+/** Parses large bodies in threads of the module `name`, which exports `createBodyParserWorkerFunction(parse)`. */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,
   name: string,

@@ -6,10 +6,7 @@ import { getCompiledFile } from "../process/package-folder.ts";
 /** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
 export class WorkerOutOfMemoryError extends Error {}
 
-/**
- * By how much threads of bulk work are nicer than other threads, which then get 6 (`export`) or 30 times (`large`) as
- * much CPU time. With more, exports would stand still on a machine that is always busy.
- */
+/** Other threads get 6 or 30 times as much CPU time. With more, exports would stand still on a busy machine. */
 const niceIncrements = { export: 8, large: 15 };
 
 interface WorkerPoolOptions {
@@ -26,10 +23,7 @@ interface WorkerPoolOptions {
 
 export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThreadPool<Input, Output>>;
 
-/**
- * Creates a pool of threads that run the default export of the module `name`, which is relative to `moduleUrl` and has
- * no file extension. The first thread starts with the first task.
- */
+/** Runs the default export of the module `name`, relative to `moduleUrl`. Starts threads with the first task. */
 export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
   name: string,

@@ -11,9 +11,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Returns the configuration in the environment variables. @throws `ConfigError`, without values, which can be secrets.
- */
+/** Returns the configuration in the environment. @throws `ConfigError` without values, which can be secrets. */
 export function readConfigFromEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   environment: EnvironmentVariables,
@@ -84,10 +82,7 @@ export const commonServiceConfigSchema = z.object({
   EVENT_HANDLER_TIMEOUT_SECONDS: integerEnvSchema(1, 3_600).default(120),
   /** The seconds after which a periodic task is abandoned, unless the task has a longer timeout of its own. */
   PERIODIC_TASK_TIMEOUT_SECONDS: integerEnvSchema(1, 86_400).default(600),
-  /**
-   * Seconds without progress, although there is work and every server responds, after which a process exits. The
-   * default is longer than five attempts, after which an event whose handler always hangs becomes a dead letter.
-   */
+  /** Longer than five attempts, after which an event whose handler always hangs becomes a dead letter. */
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(900),
   /** For how many days ids of handled events are stored; see `checkServiceConfig`. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
@@ -105,10 +100,7 @@ export const commonServiceConfigSchema = z.object({
   BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
   /** The number of replicas of the event streams. Set it to 3 on a NATS cluster. */
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
-  /**
-   * If this stream is full, order events wait in the outbox until older ones expire after 14 days. The default is more
-   * than the 14 GB that the live orders of one location can fill in that time.
-   */
+  /** If full, order events wait in the outbox. More than the live orders of one location fill in 14 days (14 GB). */
   ORDER_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /** If this stream is full, tills are accepted but get no reports until older events expire after 14 days. */
   TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),
@@ -152,9 +144,6 @@ export function checkServiceConfig({
 export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),
-  /**
-   * The rate limit of all API keys of a location together, as a multiple of the rate limit above. Keys whose consumer has
-   * a higher rate limit than all keys together do not count.
-   */
+  /** A multiple of the rate above. Keys whose consumer has a higher rate than all keys together do not count. */
   RATE_LIMIT_LOCATION_FACTOR: integerEnvSchema(1, 10_000).default(3),
 });

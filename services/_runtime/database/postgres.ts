@@ -204,10 +204,7 @@ export function toSqlLiteral(sql: SqlClient | SqlTransaction, constant: number):
   return sql.unsafe(String(constant)) as unknown as SqlFragment;
 }
 
-/**
- * Lets the statements of a transaction use plans that PostgreSQL makes once for each connection. For statements about
- * several partitioned tables that find rows by their keys, which take longer to plan than to run.
- */
+/** Plans once for each connection, for statements about partitioned tables that find rows by their keys. */
 export async function useGenericPlans(tx: SqlTransaction): Promise<void> {
   await tx`select set_config('plan_cache_mode', 'force_generic_plan', true)`;
 }

@@ -11,10 +11,7 @@ export const redisConfigSchema = serverTlsConfigSchema.extend({
 /** The configuration of a connection to Redis. The TLS files are optional. */
 export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_URL: string };
 
-/**
- * Returns a Redis client that also reconnects if the server has become a replica, because its URL can lead to another
- * one, and if a command gets no response for 30 seconds. No command blocks for that long.
- */
+/** Also reconnects if the server became a replica or sends nothing for 30 seconds, as no command blocks so long. */
 export function createRedisClient(
   config: RedisConfig,
   options: Omit<RedisOptions, "protocol" | "replyMapping">,

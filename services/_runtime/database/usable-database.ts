@@ -82,10 +82,7 @@ export async function requireUsableDatabase({ sql, schema, connectionConfig }: D
     });
 }
 
-/**
- * Returns whether each connection has a session of its own. A pooler in transaction mode gives the session of one
- * connection to the next, or, with `server_round_robin`, several sessions to one connection.
- */
+/** A pooler in transaction mode shares sessions between connections, or gives a connection several in turn. */
 async function keepsSessions(sql: SqlClient): Promise<boolean> {
   const first = await sql.reserve();
   try {

@@ -3,9 +3,7 @@ import type { BulkExportValue } from "@pragma/contracts/bulk-export-columns";
 /** Matches texts that spreadsheet programs would interpret as formulas. Some of them accept full-width signs. */
 const formulaStart = /^[=+\-@＝＋－＠\t\r\n]/;
 
-/**
- * Returns a cell of a CSV file (RFC 4180). Null is an empty cell, an empty text two quotes, and a formula is quoted.
- */
+/** Returns a cell of a CSV file (RFC 4180). Null is empty, an empty text two quotes, and a formula gets a `'`. */
 function formatCsvCell(value: BulkExportValue): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);

@@ -18,10 +18,8 @@ const mebibyte = 1024 * 1024;
 const rateExemptBytes = 64 * 1024;
 
 /**
- * Returns the whole body, after decompression, which stops at `maxBytes`, so that a small body cannot exhaust the
- * memory.
- *
- * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body, overloaded, request_timeout.
+ * Returns the whole body. Decompresses up to `maxBytes`, so that a small body cannot exhaust the memory. @throws
+ * `ApiError` body_too_large, unsupported_encoding, malformed_body, overloaded, request_timeout.
  */
 export async function readRequestBody(
   incoming: IncomingMessage,

@@ -49,10 +49,7 @@ export function createAuditSource(
   };
 }
 
-/**
- * The daily quota of audited changes by the keys of a location, in each service. Without it, one location could fill the
- * audit log, whose entries cannot be deleted for a year, and the stream that also contains the events of all tills.
- */
+/** So that no location fills the audit log for a year, or the stream that also contains the events of all tills. */
 const changeQuota = { name: "changes", maximum: 20_000, unit: "changes" };
 
 /**

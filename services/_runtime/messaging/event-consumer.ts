@@ -38,10 +38,7 @@ const fetchTimeoutMs = 30_000;
 const maxAckPending = 100_000;
 /** While so many messages are ready, the consumer reads no others, which stay in the stream for other instances. */
 const maxReadyPerHandler = 4;
-/**
- * If most messages wait for earlier ones of their own location, the consumer reads up to this number nevertheless,
- * because the messages of other locations, whose turn it is, come later in the stream.
- */
+/** If most messages wait for earlier ones of their own location, those of others come later in the stream. */
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;

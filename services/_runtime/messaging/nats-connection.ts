@@ -107,10 +107,7 @@ export async function requireUsableNats({
   });
 }
 
-/**
- * Returns the options in a URL such as `tls://user:password@host:4222,host:4223`. They contain the paths of PEM files,
- * so that renewed files are read for each new connection.
- */
+/** PEM files are passed by their paths, so that renewed files are read for each new connection. */
 function buildConnectionOptions({
   NATS_URL: url,
   TLS_CA_FILE,

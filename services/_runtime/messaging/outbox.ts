@@ -30,10 +30,8 @@ const notifyRelay: Record<EventStreamKind, (database: Database) => void> = {
 const maxEventBytes = 1024 * 1024 - 1024;
 
 /**
- * Writes an event to the outbox in transaction `tx`. If the transaction commits, the event is sent at least once. If it
- * rolls back, the event is not sent. Does nothing if the outbox already contains an event with the same id.
- *
- * @throws `Error` when the data does not match the schema of the event type, or is too large for a NATS message.
+ * Writes an event to the outbox, from which it is sent at least once after the commit, unless the outbox contains its
+ * id. @throws `Error` when the data does not match the schema of the type, or is too large for a NATS message.
  */
 export async function writeEventToOutbox<Type extends BusEventType>(
   tx: SqlTransaction,

@@ -53,10 +53,7 @@ export async function findFirstSentSequence(sql: SqlClient, stream: EventStreamK
 
 const requeueBatchSize = 500;
 
-/**
- * Moves events back to the outbox, at their former positions, and returns their number. Moves the highest sequences
- * first, so that the next check finds the others if this function is interrupted.
- */
+/** Moves events back to the outbox, the last first, so that a check finds the others after an interruption. */
 export async function requeueSentEvents(
   sql: SqlClient,
   stream: EventStreamKind,

@@ -33,17 +33,6 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
   let requeuedCount = 0;
   let rollbackSequences = 0;
 
-  /** Returns the state of the stream. Creates the stream if it does not exist. */
-  async function readStream(manager: JetStreamManager): Promise<StreamInfo> {
-    try {
-      return await manager.streams.info(bus.streams[stream]);
-    } catch (error) {
-      if (!isMissingInJetStream(error)) throw error;
-      await bus.ensureStream(stream);
-      return manager.streams.info(bus.streams[stream]);
-    }
-  }
-
   /** Returns whether the stream has an event at its sequence, or had it until it expired. */
   async function hasEvent(manager: JetStreamManager, event: SentEvent, info: StreamInfo): Promise<boolean> {
     if (event.streamSequence < info.state.first_seq) return event.sentAt < getOldestTime(info);
@@ -68,7 +57,11 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
   async function requeueLostEvents(last: SentEvent): Promise<number> {
     const { client, manager } = await bus.connected;
     const name = bus.streams[stream];
-    const info = await readStream(manager);
+    const info = await manager.streams.info(name).catch(async (error) => {
+      if (!isMissingInJetStream(error)) throw error;
+      await bus.ensureStream(stream);
+      return manager.streams.info(name);
+    });
     rollbackSequences = Math.max(0, last.streamSequence - info.state.last_seq);
     let requeued = 0;
     if (!(await hasEvent(manager, last, info))) {

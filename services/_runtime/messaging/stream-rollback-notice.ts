@@ -1,10 +1,7 @@
 import type { JetStreamClient, JetStreamManager, MsgRequest } from "@nats-io/jetstream";
 import { z } from "zod";
 
-/**
- * A message in an event stream, from which services learn that the stream was rolled back, for example by a power cut. The
- * stream has reassigned sequences since then, which consumers that were ahead of it would skip.
- */
+/** Tells services that a stream was rolled back and reassigns sequences, which their consumers would skip. */
 export interface StreamRollbackNotice {
   /** Consumers must read again from here: never after the first reassigned sequence, possibly before it. */
   startSequence: number;

@@ -54,10 +54,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     });
   }
 
-  /**
-   * Converts an error to `ObjectNotFoundError` or, even if an operator must help, `ObjectStoreUnavailableError`, so
-   * that the caller retries. `TypeError` and EntityTooLarge remain, because a retry would fail again.
-   */
+  /** Even if an operator must help, callers retry. Not for `TypeError` and EntityTooLarge, which would fail again. */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);
     return error instanceof TypeError || getSystemOrS3ErrorCode(error) === "EntityTooLarge"

@@ -17,6 +17,9 @@ interface LabeledValue {
 /** The upper bounds of histogram buckets, in seconds. They cover cached reads and tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** A gauge that fails or is slower is omitted, because it would delay all metrics. */
+const readTimeoutMs = 1_000;
+
 /** The methods that the API has. Clients can send any of the many that Node.js parses, and each is a series. */
 const measuredMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -51,7 +54,8 @@ export function createPrometheusMetrics() {
 
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
-      for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
+      const values = racePromiseWithAbort((async () => read())(), AbortSignal.timeout(readTimeoutMs));
+      for (const { value, labels } of await values.catch(() => [])) result.observe(value, labels);
     });
   }
 
@@ -91,18 +95,6 @@ export function createPrometheusMetrics() {
       return serializer.serialize(resourceMetrics);
     },
   };
-}
-
-/** The maximum time to read one gauge, in milliseconds. Without it, a slow gauge would delay all metrics. */
-const readTimeoutMs = 1_000;
-
-/** Returns the values of a gauge, or none if reading fails or times out, so that the metrics omit the gauge. */
-async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
-  try {
-    return await racePromiseWithAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
-  } catch {
-    return [];
-  }
 }
 
 /** It is subtracted from the measured delays, because they include it. */

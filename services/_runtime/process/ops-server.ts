@@ -93,10 +93,7 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
   });
 }
 
-/**
- * Returns a function whose calls share the result of `compute` for a second, or for three times as long as it took, so
- * that any number of calls takes at most a quarter of the time.
- */
+/** Calls share a result for three times as long as it took, at least a second, to take a quarter of the time. */
 function shareResult<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let shared: Promise<Result> | undefined;
   return () => {
@@ -111,10 +108,7 @@ function shareResult<Result>(compute: () => Promise<Result>): () => Promise<Resu
   };
 }
 
-/**
- * Returns middleware that rejects requests for other hosts than IP addresses, `localhost` and `allowedHosts`. Otherwise, a
- * web page could point its own host name to this server, and then send requests of the same origin (DNS rebinding).
- */
+/** Otherwise, a web page could point its own host name here, for requests of the same origin (DNS rebinding). */
 function requireOwnHost(allowedHosts: readonly string[]): MiddlewareHandler {
   const names = new Set(["localhost", ...allowedHosts]);
   return async (context, next) => {
@@ -126,10 +120,7 @@ function requireOwnHost(allowedHosts: readonly string[]): MiddlewareHandler {
 
 const loopbackPattern = /^(?:127\.|::1$|::ffff:127\.)/;
 
-/**
- * Authenticates operators by a bearer token or the password of Basic authentication, or without a token, by the
- * machine. Always rejects cross-origin requests.
- */
+/** Accepts a bearer token or the password of Basic authentication, or without a token, only this machine. */
 function requireOperator(token: string | undefined): MiddlewareHandler {
   return async (context, next) => {
     const origin = context.req.header("origin");

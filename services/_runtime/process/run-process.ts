@@ -30,10 +30,7 @@ export interface ProcessContext {
 }
 
 const shutdownConfigSchema = z.object({
-  /**
-   * The maximum seconds of a shutdown after `SHUTDOWN_DELAY_SECONDS`. The process then exits, even if something hangs. It
-   * accepts no connections during this time, which must therefore be less than `UPSTREAM_CONNECT_WAIT_SECONDS`.
-   */
+  /** Then the process exits. Less than `UPSTREAM_CONNECT_WAIT_SECONDS`, because it accepts no connections. */
   SHUTDOWN_TIMEOUT_SECONDS: integerEnvSchema(6, 120).default(15),
 });
 
@@ -65,10 +62,7 @@ export const processConfigSchema = z.object({
   ...shutdownConfigSchema.shape,
 });
 
-/**
- * Runs components and the server for operators until SIGINT or SIGTERM. Exits with code 1 when a component cannot
- * start, or after an uncaught error.
- */
+/** Runs a process until SIGINT or SIGTERM. Exits with code 1 if a component cannot start, or after an error. */
 export async function runProcessUntilSignal(
   name: string,
   start: (dependencies: ProcessContext, onStarted: (component: ProcessComponent) => void) => Promise<void>,

@@ -1,7 +1,4 @@
-/**
- * The error for a server that a process cannot use until an operator changes the server or the configuration, such as a
- * server that rejects the password. The process then exits. The message is one line with the problem and how to fix it.
- */
+/** The error for a server that only an operator can fix, such as a wrong password. Its one line ends the process. */
 export class UnusableServerError extends Error {
   readonly problem: string;
 

@@ -1,10 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/**
- * Followed by 43 characters of 32 random bytes, and 6 of their CRC-32. So secret scanners can recognize leaked keys,
- * and the gateway can reject mistyped keys without a lookup.
- */
+/** Secret scanners recognize keys by the prefix, and the gateway rejects mistyped ones by the CRC-32 at the end. */
 export const apiKeyPrefix = "pragma_";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

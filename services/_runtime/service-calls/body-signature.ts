@@ -2,10 +2,7 @@ import { createHmac, type Hmac, timingSafeEqual } from "node:crypto";
 import { Transform } from "node:stream";
 import { ApiError } from "@pragma/contracts/errors";
 
-/**
- * The signature follows the body. It cannot be in a header, because the gateway does not hold large bodies in memory,
- * nor in a trailer, because undici sends none.
- */
+/** Follows the body, because the gateway does not hold large bodies in memory, and undici sends no trailers. */
 export const bodySignatureBytes = 32;
 
 /** Returns an HMAC that contains the signature of a request, and to which the caller adds the body. */

@@ -14,12 +14,7 @@ export const locationIdQueryParameter = (
   description = "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
 ) => z.guid().optional().meta({ description });
 
-/**
- * Returns the id of the requested location, or of the API key's location if the request contains no location.
- *
- * @throws `ApiError` location_forbidden when the requested location is not the key's location and the key lacks the
- * scope `locations:any`; invalid_request when neither the request nor the key has a location.
- */
+/** By default, the id of the key's location. @throws `ApiError` location_forbidden, or invalid_request without any. */
 export function resolveAuthorizedLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
   const locationId = requestedId?.toLowerCase() ?? keyLocationId;
@@ -35,11 +30,7 @@ export function resolveAuthorizedLocationId(principal: Principal, requestedId: s
   return locationId;
 }
 
-/**
- * Returns the id of the only location whose data a key can read, or null if the key can read the data of all locations.
- *
- * @throws `ApiError` location_forbidden when the key has neither a location nor the scope `locations:any`.
- */
+/** Null for all locations. @throws `ApiError` location_forbidden with neither a location nor `locations:any`. */
 export function getReadRestrictionLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
   if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });
@@ -50,11 +41,7 @@ export type LocationLookupClient = ReturnType<typeof createUncachedLocationLooku
 
 const timeoutMs = 5_000;
 
-/**
- * Creates a lookup of locations in the accounts service, without a cache. `name` is the service that uses the lookup.
- *
- * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
- */
+/** Creates a lookup without a cache. Its functions throw `ApiError` location_not_found or service_unavailable. */
 export function createUncachedLocationLookup(registry: ServiceRegistry, name: ServiceName) {
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);

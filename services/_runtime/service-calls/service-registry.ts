@@ -69,10 +69,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     return remote;
   }
 
-  /**
-   * Sends a request until there is a connection, or the outage is too long. Requests of clients wait in the gateway
-   * (`connection-wait.ts`), with limits for each location and for the size of their bodies.
-   */
+  /** Requests of clients wait in the gateway instead, with limits for each location (`connection-wait.ts`). */
   async function fetchWhenConnected(
     fetchOnce: () => Promise<Response>,
     { url, outage }: RemoteService,

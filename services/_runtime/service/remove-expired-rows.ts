@@ -4,10 +4,7 @@ import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
 
-/**
- * Deletes rows in batches, so that no statement takes long. Identifies them by the primary key, because rows of
- * different partitions or servers can have the same `ctid`.
- */
+/** By the primary key, because rows of different partitions or servers can have the same `ctid`. */
 export async function deleteRowsInBatches(
   sql: SqlClient,
   name: string,

@@ -19,10 +19,7 @@ interface StallDetectorOptions {
 const minIntervalMs = 100;
 const maxIntervalMs = 15_000;
 
-/**
- * Starts the detection of work that makes no progress although every server responds, for example because a client library
- * waits for a lost connection. Only a restart of the process helps.
- */
+/** Detects work that makes no progress although every server responds. Only a restart of the process helps. */
 export function startStallDetector({
   work,
   timeoutMs,
