@@ -9,9 +9,7 @@ interface QuotaAmount {
   amount: number;
 }
 
-interface QuotaUsage extends QuotaAmount {
-  locationId: string;
-}
+type QuotaUsage = QuotaAmount & { locationId: string };
 
 /** Adds to one quota as `consumeDailyQuotasOrThrow` does. @throws `ApiError` quota_exceeded */
 export async function consumeDailyQuotaOrThrow(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<void> {

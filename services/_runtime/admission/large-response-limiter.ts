@@ -57,12 +57,7 @@ export class LargeResponseLimiter {
     return this.readLargeBody(found.omittedBytes, () => read(unlimitedBytes), owner);
   }
 
-  /**
-   * Calls `read` as soon as a body of at least `bytes` may be in memory. Waits up to two seconds.
-   *
-   * @throws `ApiError` rate_limited or overloaded if the location, or all locations together, have too many large
-   * responses.
-   */
+  /** Calls `read` once a body of at least `bytes` may be in memory. @throws `ApiError` rate_limited, overloaded */
   async readLargeBody<T>(bytes: number, read: () => Promise<T>, { senderId, outgoing }: ResponseOwner): Promise<T> {
     const deadline = performance.now() + locationLimits.largeReads.maxWaitMs;
     const closing = new AbortController();

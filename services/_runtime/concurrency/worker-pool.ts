@@ -6,7 +6,7 @@ import { getCompiledFile } from "../process/package-folder.ts";
 /** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
 export class WorkerOutOfMemoryError extends Error {}
 
-/** Other threads get 6 or 30 times as much CPU time. With more, exports would stand still on a busy machine. */
+/** While both have work, other threads get 6 (`export`) or 30 times (`large`) as much CPU time as bulk threads. */
 const niceIncrements = { export: 8, large: 15 };
 
 interface WorkerPoolOptions {
@@ -47,9 +47,7 @@ export function createWorkerThreadPool<Input, Output>(
     return created.on("error", () => {});
   }
   return {
-    /**
-     * Runs a task in a thread, to which the buffers and ports in `transfer` are moved. @throws `WorkerOutOfMemoryError`
-     */
+    /** Runs a task in a thread, to which what is in `transfer` is moved. @throws `WorkerOutOfMemoryError` */
     async run(input: Input, transfer: (ArrayBuffer | MessagePort)[] = []): Promise<Output> {
       try {
         pool ??= createPool();

@@ -82,7 +82,7 @@ export const commonServiceConfigSchema = z.object({
   EVENT_HANDLER_TIMEOUT_SECONDS: integerEnvSchema(1, 3_600).default(120),
   /** The seconds after which a periodic task is abandoned, unless the task has a longer timeout of its own. */
   PERIODIC_TASK_TIMEOUT_SECONDS: integerEnvSchema(1, 86_400).default(600),
-  /** Longer than five attempts, after which an event whose handler always hangs becomes a dead letter. */
+  /** The default is longer than five attempts, after which an event whose handler hangs becomes a dead letter. */
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(900),
   /** For how many days ids of handled events are stored; see `checkServiceConfig`. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
@@ -100,7 +100,7 @@ export const commonServiceConfigSchema = z.object({
   BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
   /** The number of replicas of the event streams. Set it to 3 on a NATS cluster. */
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
-  /** If full, order events wait in the outbox. More than the live orders of one location fill in 14 days (14 GB). */
+  /** The default is more than one location fills in 14 days (14 GB). If full, order events wait in the outbox. */
   ORDER_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /** If this stream is full, tills are accepted but get no reports until older events expire after 14 days. */
   TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),

@@ -204,7 +204,7 @@ export function toSqlLiteral(sql: SqlClient | SqlTransaction, constant: number):
   return sql.unsafe(String(constant)) as unknown as SqlFragment;
 }
 
-/** Plans once for each connection, for statements about partitioned tables that find rows by their keys. */
+/** Plans each statement once per connection, for those about partitioned tables that find rows by their keys. */
 export async function useGenericPlans(tx: SqlTransaction): Promise<void> {
   await tx`select set_config('plan_cache_mode', 'force_generic_plan', true)`;
 }

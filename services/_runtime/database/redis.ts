@@ -11,7 +11,7 @@ export const redisConfigSchema = serverTlsConfigSchema.extend({
 /** The configuration of a connection to Redis. The TLS files are optional. */
 export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_URL: string };
 
-/** Also reconnects if the server became a replica or sends nothing for 30 seconds, as no command blocks so long. */
+/** Returns a client that also reconnects if the server became a replica or does not respond for 30 seconds. */
 export function createRedisClient(
   config: RedisConfig,
   options: Omit<RedisOptions, "protocol" | "replyMapping">,

@@ -82,7 +82,7 @@ export async function requireUsableDatabase({ sql, schema, connectionConfig }: D
     });
 }
 
-/** A pooler in transaction mode shares sessions between connections, or gives a connection several in turn. */
+/** Returns whether each connection keeps one session of its own, unlike those of a pooler in transaction mode. */
 async function keepsSessions(sql: SqlClient): Promise<boolean> {
   const first = await sql.reserve();
   try {

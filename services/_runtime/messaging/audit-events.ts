@@ -49,7 +49,7 @@ export function createAuditSource(
   };
 }
 
-/** So that no location fills the audit log for a year, or the stream that also contains the events of all tills. */
+/** Keeps one location from filling the audit log for a year, or the stream that also has the events of all tills. */
 const changeQuota = { name: "changes", maximum: 20_000, unit: "changes" };
 
 /**

@@ -107,7 +107,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     subjectPrefixes,
     /** Rejects if the bus is closed before it connects, or with `UnusableServerError` if an operator must help. */
     connected,
-    /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection,
     /** Returns the number of the current or last connection to NATS, which each reconnect increases; 0 before the first. */
     connectionEpoch: () => connectionEpoch,

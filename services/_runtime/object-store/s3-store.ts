@@ -54,7 +54,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     });
   }
 
-  /** Even if an operator must help, callers retry. Not for `TypeError` and EntityTooLarge, which would fail again. */
+  /** Callers retry `ObjectStoreUnavailableError`, also if an operator must help. Other errors would come again. */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);
     return error instanceof TypeError || getSystemOrS3ErrorCode(error) === "EntityTooLarge"

@@ -36,7 +36,7 @@ export function isTracingEnabled(): boolean {
   return tracer !== undefined;
 }
 
-/** Starts a span in the trace of a W3C `traceparent`, or in a new one. Without an operation or tracing, it only has ids. */
+/** Starts a span in the trace of `traceparent`, or in a new one. Without operation or tracing, it only has ids. */
 export function startSpan(operation: TracedOperation | undefined, traceparent: string | null | undefined): Span {
   return startChildSpan(parseParentContext(traceparent), operation);
 }

@@ -8,7 +8,7 @@ export interface ComponentDependencies {
   name: string;
   /** The checks of required dependencies. While a check rejects, the process is not ready. */
   checks: Record<string, DependencyCheck>;
-  /** Required only until each was reached once, because all instances would be out at the same time. */
+  /** Required only until each was reached once, because its outage would make all instances unready at once. */
   startupChecks?: Record<string, DependencyCheck>;
   /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
   optionalChecks?: Record<string, DependencyCheck>;

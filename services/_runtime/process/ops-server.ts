@@ -18,9 +18,7 @@ interface OpsOptions {
   host: string;
   /** Host names of this server besides `localhost`. */
   allowedHosts: readonly string[];
-  /**
-   * For requests except health and metrics. Without it, only this machine may send them, and there is no queue board.
-   */
+  /** For requests except health and metrics. Without it, only this machine may send them, without a queue board. */
   token: string | undefined;
   commit: string;
   metrics: PrometheusMetrics;
@@ -93,7 +91,7 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
   });
 }
 
-/** Calls share a result for three times as long as it took, at least a second, to take a quarter of the time. */
+/** Shares a result for a second, or three times its duration, so that calls take at most a quarter of the time. */
 function shareResult<Result>(compute: () => Promise<Result>): () => Promise<Result> {
   let shared: Promise<Result> | undefined;
   return () => {
@@ -108,7 +106,7 @@ function shareResult<Result>(compute: () => Promise<Result>): () => Promise<Resu
   };
 }
 
-/** Otherwise, a web page could point its own host name here, for requests of the same origin (DNS rebinding). */
+/** Rejects other hosts. A web page could point its host name here, as the same origin (DNS rebinding). */
 function requireOwnHost(allowedHosts: readonly string[]): MiddlewareHandler {
   const names = new Set(["localhost", ...allowedHosts]);
   return async (context, next) => {

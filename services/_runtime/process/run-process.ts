@@ -125,17 +125,12 @@ export async function runProcessUntilSignal(
 
   process.on("SIGINT", () => void stop(0));
   process.on("SIGTERM", () => void drain());
-  process.on("uncaughtException", (error) => {
-    void fail("uncaught error", error);
-  });
+  process.on("uncaughtException", (error) => void fail("uncaught error", error));
   process.on("unhandledRejection", (reason) => {
     // Database drivers send queries themselves, and do not handle their rejections when the server disappears. The
     // caller that waits for the connection also gets the error.
-    if (isTransient(reason)) {
-      log.error({ err: reason }, "unhandled transient rejection");
-      return;
-    }
-    void fail("unhandled rejection", reason);
+    if (isTransient(reason)) log.error({ err: reason }, "unhandled transient rejection");
+    else void fail("unhandled rejection", reason);
   });
 
   try {

@@ -1,4 +1,4 @@
-/** The error for a server that only an operator can fix, such as a wrong password. Its one line ends the process. */
+/** The error, in one line, for a server that only an operator can fix, such as a wrong password. Ends the process. */
 export class UnusableServerError extends Error {
   readonly problem: string;
 

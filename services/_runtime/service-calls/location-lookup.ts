@@ -14,7 +14,7 @@ export const locationIdQueryParameter = (
   description = "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
 ) => z.guid().optional().meta({ description });
 
-/** By default, the id of the key's location. @throws `ApiError` location_forbidden, or invalid_request without any. */
+/** Returns the requested or, by default, the key's location. @throws `ApiError` location_forbidden, invalid_request */
 export function resolveAuthorizedLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
   const locationId = requestedId?.toLowerCase() ?? keyLocationId;
@@ -30,7 +30,7 @@ export function resolveAuthorizedLocationId(principal: Principal, requestedId: s
   return locationId;
 }
 
-/** Null for all locations. @throws `ApiError` location_forbidden with neither a location nor `locations:any`. */
+/** Returns null if the key can read all locations. @throws `ApiError` location_forbidden without a location. */
 export function getReadRestrictionLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
   if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });

@@ -69,7 +69,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     return remote;
   }
 
-  /** Requests of clients wait in the gateway instead, with limits for each location (`connection-wait.ts`). */
+  /** Sends a request until there is a connection. Requests of clients wait in the gateway (`connection-wait.ts`). */
   async function fetchWhenConnected(
     fetchOnce: () => Promise<Response>,
     { url, outage }: RemoteService,

@@ -4,7 +4,7 @@ import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
 
-/** By the primary key, because rows of different partitions or servers can have the same `ctid`. */
+/** Deletes in batches by primary key, because rows of different partitions or servers can have the same `ctid`. */
 export async function deleteRowsInBatches(
   sql: SqlClient,
   name: string,

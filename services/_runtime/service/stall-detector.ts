@@ -3,7 +3,7 @@ import type { Logger } from "../observability/logger.ts";
 /** Something that should make progress, such as a consumer of events. */
 export interface MonitoredWork {
   name: string;
-  /** Undefined if there is no work without progress; otherwise since when, on the clock of `performance.now()`. */
+  /** Returns since when work makes no progress, on the clock of `performance.now()`; undefined if it does. */
   findNoProgressSince(): Promise<number | undefined>;
 }
 

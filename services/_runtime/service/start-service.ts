@@ -51,7 +51,7 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
   return `${namespace}_${name.replaceAll("-", "_")}`;
 }
 
-/** Starts a service and its relay, consumers and tasks. Without `MIGRATE`, waits until its schema is migrated. */
+/** Starts a service. With `MIGRATE=off`, waits until its schema is migrated. */
 export async function startService(
   definition: AnyServiceDefinition,
   {
