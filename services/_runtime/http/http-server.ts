@@ -100,17 +100,9 @@ interface ListenOptions {
 }
 
 /** Handles the requests of one connection one after the other. @throws `Error` when the port is already in use. */
-export async function startHttpServer(
-  fetch: FetchHandler,
-  {
-    port,
-    host = "0.0.0.0",
-    docsUrl,
-    maxConnectionAgeMs = Number.POSITIVE_INFINITY,
-    drainTimeoutMs = defaultDrainTimeoutMs,
-    configure,
-  }: ListenOptions,
-) {
+export async function startHttpServer(fetch: FetchHandler, options: ListenOptions) {
+  const { port, host = "0.0.0.0", docsUrl, configure } = options;
+  const { maxConnectionAgeMs = Number.POSITIVE_INFINITY, drainTimeoutMs = defaultDrainTimeoutMs } = options;
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,

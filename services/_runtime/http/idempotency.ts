@@ -84,9 +84,10 @@ export function createIdempotencyHandler(database: Database, encryption: Encrypt
     { locationId, response }: { locationId: string; response: RouteHandlerResponse },
   ): Promise<void> {
     await consumeDailyQuotaOrThrow(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
+    const { "content-type": _, ...headersWithoutType } = response.headers;
     const { status, headers, body } = (await shouldStoreBody(tx, locationId, response))
       ? response
-      : withoutBody(response);
+      : { status: 204, headers: headersWithoutType, body: null };
     const encryptedResponse = encryption.encrypt(JSON.stringify({ headers, body }));
     const orders = body === null ? undefined : response.ordersInBody;
     const { count } = await tx`
@@ -183,11 +184,6 @@ export async function deleteResponsesWithOrders(
   await tx`
     update idempotent_requests set encrypted_response = null, location_id = null, order_ids = null
     where location_id = ${locationId} and order_ids && ${orderIds as string[]}::uuid[]`;
-}
-
-/** Returns the response to store if the body cannot be stored: status 204, with all headers except content-type. */
-function withoutBody({ headers: { "content-type": _, ...headers } }: RouteHandlerResponse): RouteHandlerResponse {
-  return { status: 204, body: null, headers };
 }
 
 function createKeyInUseError(): ApiError {

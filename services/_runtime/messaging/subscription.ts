@@ -50,15 +50,10 @@ export interface EventSubscription<Services, Type extends BusEventType = BusEven
 export function defineEventSubscription<Services, Type extends BusEventType>(
   type: Type,
   handle: (input: EventHandlerInput<Type, Services>) => Promise<unknown>,
-  {
-    concurrency = 8,
-    hasRevisions = false,
-    shouldCheckInboxFirst = false,
-    onDeadLetter,
-  }: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
+  options: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
 ): EventSubscription<Services> {
-  const options = { concurrency, hasRevisions, shouldCheckInboxFirst, ...(onDeadLetter && { onDeadLetter }) };
-  const subscription: EventSubscription<Services, Type> = { type, ...options, handle };
+  const defaults: SubscriptionOptions = { concurrency: 8, hasRevisions: false, shouldCheckInboxFirst: false };
+  const subscription: EventSubscription<Services, Type> = { ...defaults, ...options, type, handle };
   return subscription as unknown as EventSubscription<Services>;
 }
 

@@ -54,14 +54,9 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
 /** Starts a service. With `MIGRATE=off`, waits until its schema is migrated. */
 export async function startService(
   definition: AnyServiceDefinition,
-  {
-    environment: processEnvironment,
-    log: processLog,
-    metrics,
-    registry,
-    endStalledProcess = () => {},
-  }: ProcessContext & { registry: ServiceRegistry },
+  context: ProcessContext & { registry: ServiceRegistry },
 ) {
+  const { environment: processEnvironment, log: processLog, metrics, registry } = context;
   const environment = selectServiceDatabase(processEnvironment, definition.name);
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
   checkServiceConfig(config);
@@ -155,7 +150,7 @@ export async function startService(
       ].map((work) => ({ ...work, name: `${work.name} (${name})` })),
       timeoutMs: 1000 * config.STALL_TIMEOUT_SECONDS,
       findUnavailableDependencies,
-      onStalled: endStalledProcess,
+      onStalled: (description) => context.endStalledProcess?.(description),
       log,
     });
     closers.push(async () => stallDetector.stop());
