@@ -1,34 +1,9 @@
 import type { InconsistentTillFigures } from "@pragma/contracts/accounting-export";
 import { formatDecimalAmount } from "@pragma/contracts/currency";
-import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { sum } from "../calculation/groups.ts";
 import { type InconsistentOrders, maxVatRounding } from "../calculation/settlement/inconsistent-orders.ts";
-import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
-
-/** Sales at a VAT rate (in hundredths of a percent). `rounding` is the products' price minus `taxable` and `tax`. */
-export interface VatRateSales {
-  taxRate: number;
-  taxable: number;
-  tax: number;
-  rounding: number;
-}
-
-/** Returns the report's sales by VAT rate. Taxes with the same rate are added up, even if their names differ. */
-export function computeSalesByVatRate(report: ReportV2, accountingData: TillAccountingData): VatRateSales[] {
-  const rates = new Map<number, VatRateSales>();
-  const getOrCreate = (taxRate: number) => {
-    const sales = rates.get(taxRate) ?? { taxRate, taxable: 0, tax: 0, rounding: 0 };
-    rates.set(taxRate, sales);
-    return sales;
-  };
-  for (const { taxRate, taxableAmount, taxAmount } of report.reportTaxes) {
-    const rate = getOrCreate(taxRate);
-    rate.taxable = addMoneyAmounts(rate.taxable, taxableAmount);
-    rate.tax = addMoneyAmounts(rate.tax, taxAmount);
-  }
-  for (const { taxRate, total } of accountingData.salesByRate) getOrCreate(taxRate).rounding = total;
-  return [...rates.values()].map((rate) => ({ ...rate, rounding: rate.rounding - rate.taxable - rate.tax }));
-}
+import { computeSalesByVatRate, type TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 
 /**
  * Returns the differences between figures of a till that should be equal. A difference would unbalance the entries.
@@ -51,18 +26,19 @@ export function findInconsistentTillFigures(
   const { paid, unpaid, owed, overpaid = 0, inconsistentOrders = [] } = accountingData;
   const findOrders = (code: InconsistentTillFigures["code"], taxRate: number | null = null) =>
     inconsistentOrders.find((group) => group.code === code && group.taxRate === taxRate);
-  for (const { taxRate, taxable, tax, rounding } of computeSalesByVatRate(report, accountingData)) {
+  for (const { taxRate, taxable, tax, total } of computeSalesByVatRate(report, accountingData)) {
+    const rounding = total - taxable - tax;
     if (Math.abs(rounding) <= maxVatRounding) continue;
     const parts = `${formatAmount(taxable)} without VAT plus ${formatAmount(tax)} of VAT`;
     gaps.push({
       code: "vat",
       amount: rounding,
       ...describeOrders(findOrders("vat", taxRate), report),
-      message: `Products at ${formatPercent(taxRate)} VAT cost ${formatAmount(taxable + tax + rounding)}, but are reported as ${parts}: ${describeDifference(rounding)}.`,
+      message: `Products at ${taxRate / 100} % VAT cost ${formatAmount(total)}, but are reported as ${parts}: ${describeDifference(rounding)}.`,
     });
   }
   const { totalSales } = report;
-  const products = accountingData.salesByRate.reduce((sum, { total }) => addMoneyAmounts(sum, total), 0);
+  const products = sum(accountingData.salesByRate.map(({ total }) => total));
   if (products !== totalSales) {
     gaps.push({
       code: "products",
@@ -102,8 +78,4 @@ function describeOrders(
       return { orderId, openedAt, tableName, total, amount };
     }),
   };
-}
-
-function formatPercent(taxRate: number): string {
-  return `${taxRate / 100} %`;
 }

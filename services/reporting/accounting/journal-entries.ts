@@ -1,10 +1,10 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { groupByKey, sum } from "../calculation/groups.ts";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import { computeCashChange } from "../calculation/settlement/change-by-other-methods.ts";
-import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
-import { computeSalesByVatRate } from "./find-inconsistent-till-figures.ts";
+import { computeSalesByVatRate, type TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
 
 type PaymentMode = keyof AccountingRules["payments"];
@@ -24,30 +24,37 @@ export function buildSalesEntryLines(
   config: AccountingRules,
 ): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
+  const salesByRate = computeSalesByVatRate(report, accountingData);
   addPayments(entry, report, config);
   addChange(entry, accountingData, config);
   const { unpaid, owedToCustomers, shortage, surplus } = config;
   const customerAccount = (account: typeof unpaid) => ({ account, auxiliary: auxiliaryAccountOf(config, account) });
   entry.debit(accountingData.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
-  if (config.discountBooking === "gross") addDiscounts(entry, report, config);
-  for (const { taxRate, taxable, tax } of computeSalesByVatRate(report, accountingData)) {
-    const gross =
-      config.discountBooking === "gross" ? addMoneyAmounts(taxable, discountAtRate(report, taxRate)) : taxable;
+  const discounts = config.discountBooking === "gross" ? listDiscountsByRate(report) : [];
+  for (const { taxRate, total } of discounts) {
+    const text = `Remises sur ventes à ${String(taxRate / 100).replace(".", ",")} %`;
+    entry.debit(total, { account: config.discounts, text });
+  }
+  for (const { taxRate, taxable, tax } of salesByRate) {
+    const gross = addMoneyAmounts(taxable, discounts.find((discount) => discount.taxRate === taxRate)?.total ?? 0);
     const sales = accountForRate(config.sales, taxRate) ?? config.otherSales;
     const vat = accountForRate(config.collectedVat, taxRate) ?? config.otherVat;
     entry.credit(gross, { account: sales, text: sales.label });
     entry.credit(tax, { account: vat, text: vat.label });
   }
-  entry.credit(totalTips(report), { account: config.tips, text: "Pourboires" });
+  const tips = report.reportRecordedPayments.map(({ paymentType, totalAmount, tipsAmount }) =>
+    paymentType === "tip" ? totalAmount : tipsAmount,
+  );
+  entry.credit(sum(tips), { account: config.tips, text: "Pourboires" });
   entry.credit(accountingData.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
   entry.credit(accountingData.overpaid, { ...customerAccount(owedToCustomers), text: "Trop-perçus" });
   entry.credit(accountingData.paidForUnsold, {
     ...customerAccount(owedToCustomers),
     text: "Commandes annulées déjà payées",
   });
-  for (const { rounding } of computeSalesByVatRate(report, accountingData)) {
-    const account = rounding > 0 ? surplus : shortage;
-    entry.credit(rounding, { account, text: "Arrondi de TVA" });
+  for (const { taxable, tax, total } of salesByRate) {
+    const rounding = total - taxable - tax;
+    entry.credit(rounding, { account: rounding > 0 ? surplus : shortage, text: "Arrondi de TVA" });
   }
   return entry.lines;
 }
@@ -82,34 +89,13 @@ function addChange(
   }
 }
 
-/** Returns the sum of all tips: the amounts of tip rows, and the tips added to other payments. */
-function totalTips({ reportRecordedPayments }: ReportV2): number {
-  return reportRecordedPayments.reduce(
-    (sum, { paymentType, totalAmount, tipsAmount }) =>
-      addMoneyAmounts(sum, paymentType === "tip" ? totalAmount : tipsAmount),
-    0,
-  );
-}
-
-function addDiscounts(entry: JournalEntryBuilder, report: ReportV2, { discounts: account }: AccountingRules): void {
-  const rates = new Set(discountTaxRows(report).map(({ taxRate }) => taxRate));
-  for (const taxRate of rates) {
-    entry.debit(discountAtRate(report, taxRate), { account, text: `Remises sur ventes à ${formatPercent(taxRate)}` });
-  }
-}
-
-/** Returns the discounts on sales at a VAT rate, excluding VAT, in minor units. */
-function discountAtRate(report: ReportV2, taxRate: number): number {
-  const taxes = discountTaxRows(report).filter((tax) => tax.taxRate === taxRate);
-  return taxes.reduce((sum, { taxableAmount }) => addMoneyAmounts(sum, taxableAmount), 0);
-}
-
-function discountTaxRows({ reportDiscounts }: ReportV2) {
-  return reportDiscounts.flatMap(({ taxRepartition }) => taxRepartition);
-}
-
-function formatPercent(taxRate: number): string {
-  return `${String(taxRate / 100).replace(".", ",")} %`;
+/** Returns the discounts on sales by VAT rate, excluding VAT, in minor units. */
+function listDiscountsByRate({ reportDiscounts }: ReportV2): { taxRate: number; total: number }[] {
+  const taxes = reportDiscounts.flatMap(({ taxRepartition }) => taxRepartition);
+  return groupByKey(taxes, ({ taxRate }) => [taxRate]).map((group) => ({
+    taxRate: group[0].taxRate,
+    total: sum(group.map(({ taxableAmount }) => taxableAmount)),
+  }));
 }
 
 /**

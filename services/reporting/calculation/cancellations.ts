@@ -1,9 +1,8 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
-import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
+import { cleanAggregates, groupByKey, sum } from "./groups.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
@@ -47,18 +46,13 @@ export function listReportableCancellations(order: PosOrderData): ReportableCanc
 
 /** Groups canceled rows by reason, and by whether they were canceled after the first print of the order's bill. */
 export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
-  const groups = new AggregateMap<Cancellation>();
-  for (const { order } of orders) {
-    for (const { row, name, afterFinalization } of listReportableCancellations(order)) {
-      const group = groups.getOrCreate([name, afterFinalization], () => ({
-        quantity: 0,
-        amount: 0,
-        afterFinalization,
-        name,
-      }));
-      group.quantity = addMoneyAmounts(group.quantity, row.quantity);
-      group.amount = addMoneyAmounts(group.amount, row.totalRow);
-    }
-  }
-  return cleanAggregates(groups.values(), (group) => [group.amount]);
+  const cancellations = orders.flatMap(({ order }) => listReportableCancellations(order));
+  const groups = groupByKey(cancellations, ({ name, afterFinalization }) => [name, afterFinalization]);
+  const aggregates = groups.map((group) => ({
+    quantity: sum(group.map(({ row }) => row.quantity)),
+    amount: sum(group.map(({ row }) => row.totalRow)),
+    afterFinalization: group[0].afterFinalization,
+    name: group[0].name,
+  }));
+  return cleanAggregates(aggregates, ({ amount }) => [amount]);
 }

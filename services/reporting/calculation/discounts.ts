@@ -1,19 +1,11 @@
-import { addMoneyAmounts, computeAmountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
+import { computeAmountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
 import type { PosOrderDiscountRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap } from "./aggregate-map.ts";
+import { groupByKey, sum } from "./groups.ts";
 import type { ReportableProductRow } from "./reportable-orders.ts";
 
 type Discount = ReportV2["reportDiscounts"][number];
-type DiscountTax = Discount["taxRepartition"][number];
-
-interface DiscountGroup {
-  discount: Omit<Discount, "quantity" | "taxRepartition">;
-  /** One element for each discount group, and one for each discount row without a group. */
-  distinctDiscounts: Set<string | symbol>;
-  taxes: AggregateMap<DiscountTax>;
-}
 
 /** Returns the validated discounts of a product row. Reports ignore all other discounts. */
 export function listRowDiscounts(row: PosOrderProductRow): PosOrderDiscountRow[] {
@@ -38,53 +30,36 @@ export function listSoldProductDiscounts(rows: ReportableProductRow[]): SoldProd
  * Groups discounts on sold products by name, by catalog id, and by whether the discounted product row has a total of 0.
  */
 export function groupSoldProductDiscounts(rows: ReportableProductRow[]): Discount[] {
-  const groups = new AggregateMap<DiscountGroup>();
-  for (const { row, gifted, discount: discountRow } of listSoldProductDiscounts(rows)) {
-    const { name, discountId, discountGroupId, amount } = discountRow;
-    const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
-      discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
-      distinctDiscounts: new Set(),
-      taxes: new AggregateMap(),
-    }));
-    const withoutTax = computeAmountWithoutTax(amount, row.taxRate);
-    const vat = amount - withoutTax;
-    distinctDiscounts.add(discountGroupId ?? Symbol());
-    discount.discountValue = addMoneyAmounts(discount.discountValue, amount);
-    discount.vatAmount = addMoneyAmounts(discount.vatAmount, vat);
-
+  const discounts = listSoldProductDiscounts(rows).map(({ row, gifted, discount }) => {
+    const taxableAmount = computeAmountWithoutTax(discount.amount, row.taxRate);
     const taxRate = percentToBasisPoints(row.taxRate);
-    const tax = taxes.getOrCreate([row.taxName, taxRate], () => ({
-      quantity: 0,
-      discountValue: 0,
-      taxableAmount: 0,
-      taxAmount: 0,
-      taxName: row.taxName,
-      taxRate,
-    }));
-    tax.quantity += 1;
-    tax.discountValue = addMoneyAmounts(tax.discountValue, amount);
-    tax.taxableAmount = addMoneyAmounts(tax.taxableAmount, withoutTax);
-    tax.taxAmount = addMoneyAmounts(tax.taxAmount, vat);
-  }
-  return groups.values().map(({ discount, distinctDiscounts, taxes }) => ({
-    ...discount,
-    quantity: distinctDiscounts.size,
-    taxRepartition: taxes.values(),
+    return { ...discount, gifted, taxName: row.taxName, taxRate, taxableAmount, vat: discount.amount - taxableAmount };
+  });
+  return groupByKey(discounts, ({ name, discountId, gifted }) => [name, discountId, gifted]).map((group) => ({
+    discountName: group[0].name,
+    discountValue: sum(group.map(({ amount }) => amount)),
+    discountCatalogId: group[0].discountId,
+    vatAmount: sum(group.map(({ vat }) => vat)),
+    gifted: group[0].gifted,
+    // A discount row without a discount group is a discount of its own.
+    quantity: new Set(group.map(({ discountGroupId }) => discountGroupId ?? Symbol())).size,
+    taxRepartition: groupByKey(group, ({ taxName, taxRate }) => [taxName, taxRate]).map((taxGroup) => ({
+      quantity: taxGroup.length,
+      discountValue: sum(taxGroup.map(({ amount }) => amount)),
+      taxableAmount: sum(taxGroup.map(({ taxableAmount }) => taxableAmount)),
+      taxAmount: sum(taxGroup.map(({ vat }) => vat)),
+      taxName: taxGroup[0].taxName,
+      taxRate: taxGroup[0].taxRate,
+    })),
   }));
 }
 
 /** Groups discounts for V0 reports, which distinguish them only by name and catalog id. */
 export function groupDiscountsForReportV0(rows: ReportableProductRow[]): ReportV0["reportDiscounts"] {
-  const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
-  for (const { row } of rows) {
-    for (const { name, discountId, amount } of listRowDiscounts(row)) {
-      const group = groups.getOrCreate([name, discountId], () => ({
-        discountName: name,
-        discountValue: 0,
-        discountCatalogId: discountId,
-      }));
-      group.discountValue = addMoneyAmounts(group.discountValue, amount);
-    }
-  }
-  return groups.values();
+  const discounts = rows.flatMap(({ row }) => listRowDiscounts(row));
+  return groupByKey(discounts, ({ name, discountId }) => [name, discountId]).map((group) => ({
+    discountName: group[0].name,
+    discountValue: sum(group.map(({ amount }) => amount)),
+    discountCatalogId: group[0].discountId,
+  }));
 }

@@ -1,15 +1,7 @@
-import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
+import { cleanAggregates, groupByKey, sum } from "./groups.ts";
 import { getQuantityUnlessSplitChild, type ReportableProductRow } from "./reportable-orders.ts";
-
-interface ProductSales {
-  first: ReportableProductRow;
-  quantity: number;
-  sales: number;
-  withoutTax: number;
-}
 
 /**
  * Groups sales by the catalog id, name, category and subcategory of the product. A product in menus and the same
@@ -52,13 +44,12 @@ function productKey({ row }: ReportableProductRow) {
 function groupSales(
   rows: ReportableProductRow[],
   getKey: (soldRow: ReportableProductRow) => (string | boolean | null)[],
-): ProductSales[] {
-  const groups = new AggregateMap<ProductSales>();
-  for (const soldRow of rows) {
-    const group = groups.getOrCreate(getKey(soldRow), () => ({ first: soldRow, quantity: 0, sales: 0, withoutTax: 0 }));
-    group.quantity = addMoneyAmounts(group.quantity, getQuantityUnlessSplitChild(soldRow.row));
-    group.sales = addMoneyAmounts(group.sales, soldRow.row.totalRow);
-    group.withoutTax = addMoneyAmounts(group.withoutTax, soldRow.row.taxableAmount);
-  }
-  return cleanAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
+) {
+  const groups = groupByKey(rows, getKey).map((group) => ({
+    first: group[0],
+    quantity: sum(group.map(({ row }) => getQuantityUnlessSplitChild(row))),
+    sales: sum(group.map(({ row }) => row.totalRow)),
+    withoutTax: sum(group.map(({ row }) => row.taxableAmount)),
+  }));
+  return cleanAggregates(groups, ({ sales, withoutTax }) => [sales, withoutTax]);
 }

@@ -1,27 +1,22 @@
-import { addMoneyAmounts, multiplyAmountOrThrow, percentToBasisPoints } from "@pragma/contracts/money";
+import { multiplyAmountOrThrow, percentToBasisPoints } from "@pragma/contracts/money";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, cleanAggregates } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupSoldProductDiscounts } from "./discounts.ts";
+import { cleanAggregates, groupByKey, sum } from "./groups.ts";
 import { aggregateSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
 import { getQuantityUnlessSplitChild, type ReportableOrder, type ReportableProductRow } from "./reportable-orders.ts";
 
-/**
- * The fields of a report that the caller of `computeReportV2` provides. All other fields are computed from the till.
- */
-export interface StoredReportKey {
-  id: string;
-  locationId: string;
-  reportVersion: number;
-}
-
 /** Returns the end-of-day report of a till that is not in training mode. */
-export function computeReportV2(till: TillV2, orders: ReportableOrder[], identity: StoredReportKey): ReportV2 {
+export function computeReportV2(
+  till: TillV2,
+  orders: ReportableOrder[],
+  identity: Pick<ReportV2, "id" | "locationId" | "reportVersion">,
+): ReportV2 {
   const sales = orders.filter(({ isSale }) => isSale).map(({ order }) => order);
   const rows = orders.flatMap((order) => order.rows);
   return {
@@ -32,8 +27,8 @@ export function computeReportV2(till: TillV2, orders: ReportableOrder[], identit
     deviceName: till.deviceName ?? "",
     deviceIdentifier: till.deviceIdentifier ?? "",
     reportNumber: till.reportNumber,
-    guestsNumber: sales.reduce((sum, order) => addMoneyAmounts(sum, order.guestsCount), 0),
-    totalSales: sales.reduce((sum, order) => addMoneyAmounts(sum, order.total), 0),
+    guestsNumber: sum(sales.map((order) => order.guestsCount)),
+    totalSales: sum(sales.map((order) => order.total)),
     clerkName: till.clerkName ?? "",
     clerkId: till.clerkId ?? "",
     initialCashBalance: till.initialCashBalance ?? 0,
@@ -82,24 +77,22 @@ export function computeReportV2(till: TillV2, orders: ReportableOrder[], identit
 
 /** Groups validated payments by name, mode and type. */
 function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecordedPayments"] {
-  const groups = new AggregateMap<ReportV2["reportRecordedPayments"][number]>();
-  for (const payment of orders.flatMap((order) => order.payments)) {
-    const { name, paymentMode, paymentType } = payment;
-    const group = groups.getOrCreate([name, paymentMode, paymentType], () => ({
-      quantity: 0,
-      totalAmount: 0,
-      changeAmount: 0,
-      tipsAmount: 0,
-      name,
-      paymentMode,
-      paymentType,
-    }));
-    group.quantity += 1;
-    group.totalAmount = addMoneyAmounts(group.totalAmount, payment.amount);
-    group.changeAmount = addMoneyAmounts(group.changeAmount, payment.changeAmount);
-    group.tipsAmount = addMoneyAmounts(group.tipsAmount, payment.tipAmount ?? 0);
-  }
-  return cleanAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
+  const payments = orders.flatMap((order) => order.payments);
+  const groups = groupByKey(payments, ({ name, paymentMode, paymentType }) => [name, paymentMode, paymentType]);
+  const aggregates = groups.map((group) => ({
+    quantity: group.length,
+    totalAmount: sum(group.map(({ amount }) => amount)),
+    changeAmount: sum(group.map(({ changeAmount }) => changeAmount)),
+    tipsAmount: sum(group.map(({ tipAmount }) => tipAmount ?? 0)),
+    name: group[0].name,
+    paymentMode: group[0].paymentMode,
+    paymentType: group[0].paymentType,
+  }));
+  return cleanAggregates(aggregates, ({ totalAmount, changeAmount, tipsAmount }) => [
+    totalAmount,
+    changeAmount,
+    tipsAmount,
+  ]);
 }
 
 /**
@@ -107,30 +100,30 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
  * quantity (0 for a child row of a split bill), and the modifier's amount for each unit of the product.
  */
 function groupModifiers(rows: ReportableProductRow[]): ReportV2["reportModifiers"] {
-  const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
-  for (const { row } of rows) {
-    for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
-      const group = groups.getOrCreate([groupName, name], () => ({ quantity: 0, groupName, amount: 0, name }));
-      group.quantity = addMoneyAmounts(group.quantity, getQuantityUnlessSplitChild(row));
-      group.amount = addMoneyAmounts(group.amount, multiplyAmountOrThrow(amount, row.quantity));
-    }
-  }
-  return cleanAggregates(groups.values(), (group) => [group.amount]);
+  const modifiers = rows.flatMap(({ row }) => row.modifierRowList.map((modifier) => ({ modifier, row })));
+  const groups = groupByKey(modifiers, ({ modifier }) => [modifier.modifierGroupName, modifier.name]);
+  const aggregates = groups.map((group) => ({
+    quantity: sum(group.map(({ row }) => getQuantityUnlessSplitChild(row))),
+    groupName: group[0].modifier.modifierGroupName,
+    amount: sum(group.map(({ modifier, row }) => multiplyAmountOrThrow(modifier.amount, row.quantity))),
+    name: group[0].modifier.name,
+  }));
+  return cleanAggregates(aggregates, ({ amount }) => [amount]);
 }
 
 /** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
 function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV2["reportPayments"] {
-  const groups = new AggregateMap<ReportV2["reportPayments"][number]>();
-  for (const { paymentName, paymentMode, paymentId, paymentAmount } of payments) {
-    const group = groups.getOrCreate([paymentName, paymentMode, paymentId], () => ({
-      paymentName,
-      paymentAmount: 0,
-      paymentMode,
-      paymentCatalogId: paymentId,
-    }));
-    group.paymentAmount = addMoneyAmounts(group.paymentAmount, paymentAmount);
-  }
-  return groups.values();
+  const groups = groupByKey(payments, ({ paymentName, paymentMode, paymentId }) => [
+    paymentName,
+    paymentMode,
+    paymentId,
+  ]);
+  return groups.map((group) => ({
+    paymentName: group[0].paymentName,
+    paymentAmount: sum(group.map(({ paymentAmount }) => paymentAmount)),
+    paymentMode: group[0].paymentMode,
+    paymentCatalogId: group[0].paymentId,
+  }));
 }
 
 function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["reportEntries"] {
@@ -145,58 +138,37 @@ function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["
 
 /** Groups sales by the name and type of the room. */
 function groupRooms(orders: PosOrderData[]): ReportV2["reportRooms"] {
-  const groups = new AggregateMap<ReportV2["reportRooms"][number]>();
-  for (const order of orders) {
-    const group = groups.getOrCreate([order.roomName, order.roomType], () => ({
-      orderCount: 0,
-      guestCount: 0,
-      totalExcludingTax: 0,
-      totalWithGuest: 0,
-      total: 0,
-      type: order.roomType,
-      name: order.roomName,
-    }));
-    group.orderCount += 1;
-    group.guestCount = addMoneyAmounts(group.guestCount, order.guestsCount);
-    group.total = addMoneyAmounts(group.total, order.total);
-    group.totalExcludingTax = addMoneyAmounts(group.totalExcludingTax, order.totalWithoutTax);
-    if (order.guestsCount > 0) group.totalWithGuest = addMoneyAmounts(group.totalWithGuest, order.total);
-  }
-  return groups.values();
+  return groupByKey(orders, ({ roomName, roomType }) => [roomName, roomType]).map((group) => ({
+    orderCount: group.length,
+    guestCount: sum(group.map(({ guestsCount }) => guestsCount)),
+    totalExcludingTax: sum(group.map(({ totalWithoutTax }) => totalWithoutTax)),
+    totalWithGuest: sum(group.map(({ guestsCount, total }) => (guestsCount > 0 ? total : 0))),
+    total: sum(group.map(({ total }) => total)),
+    type: group[0].roomType,
+    name: group[0].roomName,
+  }));
 }
 
 /** Groups sales by tax name and rate. The catalog id of a group is the catalog id of its first row. */
 function groupTaxes(rows: ReportableProductRow[]): ReportV2["reportTaxes"] {
-  const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
-  for (const { row } of rows) {
-    const taxRate = percentToBasisPoints(row.taxRate);
-    const group = groups.getOrCreate([row.taxName, taxRate], () => ({
-      taxName: row.taxName,
-      taxRate,
-      taxAmount: 0,
-      taxableAmount: 0,
-      taxCatalogId: row.taxId,
-    }));
-    group.taxAmount = addMoneyAmounts(group.taxAmount, row.taxAmount);
-    group.taxableAmount = addMoneyAmounts(group.taxableAmount, row.taxableAmount);
-  }
-  return groups.values();
+  return groupByKey(rows, ({ row }) => [row.taxName, percentToBasisPoints(row.taxRate)]).map((group) => ({
+    taxName: group[0].row.taxName,
+    taxRate: percentToBasisPoints(group[0].row.taxRate),
+    taxAmount: sum(group.map(({ row }) => row.taxAmount)),
+    taxableAmount: sum(group.map(({ row }) => row.taxableAmount)),
+    taxCatalogId: group[0].row.taxId,
+  }));
 }
 
-type Transfer = ReportV2["reportTransferred"][number];
-
 /** Groups transferred rows by destination. */
-function groupTransfers(orders: ReportableOrder[]): Transfer[] {
-  const groups = new AggregateMap<Transfer>();
-  for (const { order } of orders) {
-    for (const { row, destination } of listTransferredRows(order)) {
-      const name = destination ?? "";
-      const group = groups.getOrCreate([name], () => ({ amount: 0, quantity: 0, name }));
-      group.quantity = addMoneyAmounts(group.quantity, row.quantity);
-      group.amount = addMoneyAmounts(group.amount, row.totalRow);
-    }
-  }
-  return cleanAggregates(groups.values(), (group) => [group.amount]);
+function groupTransfers(orders: ReportableOrder[]): ReportV2["reportTransferred"] {
+  const transfers = orders.flatMap(({ order }) => listTransferredRows(order));
+  const aggregates = groupByKey(transfers, ({ destination }) => [destination ?? ""]).map((group) => ({
+    amount: sum(group.map(({ row }) => row.totalRow)),
+    quantity: sum(group.map(({ row }) => row.quantity)),
+    name: group[0].destination ?? "",
+  }));
+  return cleanAggregates(aggregates, ({ amount }) => [amount]);
 }
 
 /**

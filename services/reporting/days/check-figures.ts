@@ -6,7 +6,8 @@ import {
   dayCheckDescriptions,
   maxFindingsPerCheck,
 } from "@pragma/contracts/day";
-import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
+import { groupByKey, sum } from "../calculation/groups.ts";
+import type { TillFigures } from "./till-figures.ts";
 
 /** A till of a day, with the figures that its checks compare. */
 export interface CheckedTill {
@@ -61,14 +62,18 @@ const sumRecorded = (groups: TillFigures["recordedPayments"]) => sum(groups.map(
 const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
   recorded_payments({ recordedPayments, declaredPayments }) {
     const forOrders = recordedPayments.filter(isForOrder);
-    const modes = addUpRows([
-      ...forOrders.map(([mode, , amount]) => ({ key: [mode] as const, amounts: { one: amount, other: 0 } })),
-      ...declaredPayments.map(([mode, amount]) => ({ key: [mode] as const, amounts: { one: 0, other: amount } })),
-    ]);
-    const amounts = { recorded: sumRecorded(forOrders), declared: sum(declaredPayments.map(([, amount]) => amount)) };
-    const findings = modes.flatMap(({ key: [paymentMode], amounts: { one, other } }) =>
-      one === other ? [] : [{ paymentMode, difference: one - other }],
+    const modes = groupByKey(
+      [
+        ...forOrders.map(([paymentMode, , recorded]) => ({ paymentMode, recorded, declared: 0 })),
+        ...declaredPayments.map(([paymentMode, declared]) => ({ paymentMode, recorded: 0, declared })),
+      ],
+      ({ paymentMode }) => [paymentMode],
     );
+    const amounts = { recorded: sumRecorded(forOrders), declared: sum(declaredPayments.map(([, amount]) => amount)) };
+    const findings = modes.flatMap((group) => {
+      const difference = sum(group.map(({ recorded }) => recorded)) - sum(group.map(({ declared }) => declared));
+      return difference === 0 ? [] : [{ paymentMode: group[0].paymentMode, difference }];
+    });
     return { amounts, findings, difference: amounts.recorded - amounts.declared };
   },
   sales({ totalSales, recordedPayments, settlement }) {

@@ -1,9 +1,10 @@
 import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
+import { groupByKey, sum } from "../calculation/groups.ts";
 import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
 import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
 import type { OrderWithoutTill } from "./queries/shifts.ts";
-import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
+import type { TillFigures } from "./till-figures.ts";
 
 /** A till of a day with what is stored of its report. */
 export interface TillOfDay {
@@ -121,27 +122,22 @@ function toListedTill({ tillId, reportId, tillRevision, report, figures }: TillO
 }
 
 function addUpTotals(tills: readonly TillOfDay[], figures: readonly TillFigures[]): DayTotals {
-  const taxes = addUpRows(
-    figures.flatMap((till) =>
-      till.taxes.map(([rate, taxable, tax]) => ({
-        key: [rate] as const,
-        amounts: { taxableAmount: taxable, taxAmount: tax },
-      })),
-    ),
+  const taxes = groupByKey(
+    figures.flatMap((till) => till.taxes),
+    ([taxRate]) => [taxRate],
   );
-  const payments = addUpRows(
-    figures.flatMap((till) => [
-      ...till.recordedPayments.map((group) => {
-        const [mode, , amount, changeAmount] = group;
+  const payments = groupByKey(
+    figures.flatMap(({ recordedPayments, declaredPayments }) => [
+      ...recordedPayments.map((group) => {
+        const [paymentMode, , amount, changeAmount] = group;
         const recordedAmount = isForOrder(group) ? amount : 0;
-        const amounts = { recordedAmount, tipsAmount: getTips(group), changeAmount, declaredAmount: 0 };
-        return { key: [mode] as const, amounts };
+        return { paymentMode, recordedAmount, tipsAmount: getTips(group), changeAmount, declaredAmount: 0 };
       }),
-      ...till.declaredPayments.map(([mode, declaredAmount]) => ({
-        key: [mode] as const,
-        amounts: { recordedAmount: 0, tipsAmount: 0, changeAmount: 0, declaredAmount },
+      ...declaredPayments.map(([paymentMode, declaredAmount]) => ({
+        ...{ paymentMode, recordedAmount: 0, tipsAmount: 0, changeAmount: 0, declaredAmount },
       })),
     ]),
+    ({ paymentMode }) => [paymentMode],
   );
   return {
     totalSales: sum(tills.map(({ report }) => report.totalSales)),
@@ -149,8 +145,18 @@ function addUpTotals(tills: readonly TillOfDay[], figures: readonly TillFigures[
     guestsNumber: sum(figures.map(({ guestsNumber }) => guestsNumber)),
     discounts: sum(figures.map(({ discounts }) => discounts)),
     taxes: taxes
-      .map(({ key: [taxRate], amounts }) => ({ taxRate, ...amounts }))
+      .map((group) => ({
+        taxRate: group[0][0],
+        taxableAmount: sum(group.map(([, taxable]) => taxable)),
+        taxAmount: sum(group.map(([, , tax]) => tax)),
+      }))
       .sort((one, other) => one.taxRate - other.taxRate),
-    payments: payments.map(({ key: [paymentMode], amounts }) => ({ paymentMode, ...amounts })),
+    payments: payments.map((group) => ({
+      paymentMode: group[0].paymentMode,
+      recordedAmount: sum(group.map(({ recordedAmount }) => recordedAmount)),
+      tipsAmount: sum(group.map(({ tipsAmount }) => tipsAmount)),
+      changeAmount: sum(group.map(({ changeAmount }) => changeAmount)),
+      declaredAmount: sum(group.map(({ declaredAmount }) => declaredAmount)),
+    })),
   };
 }

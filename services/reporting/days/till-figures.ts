@@ -1,9 +1,14 @@
 import { AmountOutOfRangeError, addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
+import { groupByKey, sum } from "../calculation/groups.ts";
 import { toReportableOrders } from "../calculation/reportable-orders.ts";
 import { computeCashChange } from "../calculation/settlement/change-by-other-methods.ts";
-import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
+import {
+  addUpVatRates,
+  computeSalesByVatRate,
+  type TillAccountingData,
+} from "../calculation/settlement/till-accounting-data.ts";
 
 type PaymentMode = ReportV2["reportPayments"][number]["paymentMode"];
 type RecordedPaymentGroup = ReportV2["reportRecordedPayments"][number];
@@ -95,24 +100,23 @@ function addUpTillFigures(report: ReportV2, accountingData: TillAccountingData, 
     orderCount: report.orderCount,
     discounts: sum(report.reportDiscounts.map(({ discountValue }) => discountValue)),
     productSales: sum(report.reportProducts.map(({ productSales }) => productSales)),
-    recordedPayments: addUpRows(
-      report.reportRecordedPayments.map((group) => ({
-        key: [group.paymentMode, group.paymentType] as const,
-        amounts: { amount: group.totalAmount, change: group.changeAmount, tips: group.tipsAmount },
-      })),
-    ).map(({ key: [mode, type], amounts: { amount, change, tips } }) => [mode, type, amount, change, tips]),
-    declaredPayments: addUpRows(
-      report.reportPayments.map(({ paymentMode, paymentAmount }) => ({
-        key: [paymentMode] as const,
-        amounts: { amount: paymentAmount },
-      })),
-    ).map(({ key: [mode], amounts: { amount } }) => [mode, amount]),
-    movements: addUpRows(
-      report.reportEntries.map(({ paymentMode, entryAmount }) => ({
-        key: [paymentMode] as const,
-        amounts: { amount: entryAmount },
-      })),
-    ).map(({ key: [mode], amounts: { amount } }) => [mode, amount]),
+    recordedPayments: groupByKey(report.reportRecordedPayments, ({ paymentMode, paymentType }) => [
+      paymentMode,
+      paymentType,
+    ]).map((group) => [
+      ...([group[0].paymentMode, group[0].paymentType] as const),
+      sum(group.map(({ totalAmount }) => totalAmount)),
+      sum(group.map(({ changeAmount }) => changeAmount)),
+      sum(group.map(({ tipsAmount }) => tipsAmount)),
+    ]),
+    declaredPayments: groupByKey(report.reportPayments, ({ paymentMode }) => [paymentMode]).map((group) => [
+      group[0].paymentMode,
+      sum(group.map(({ paymentAmount }) => paymentAmount)),
+    ]),
+    movements: groupByKey(report.reportEntries, ({ paymentMode }) => [paymentMode]).map((group) => [
+      group[0].paymentMode,
+      sum(group.map(({ entryAmount }) => entryAmount)),
+    ]),
     misdirectedMovements: {
       cashIn: sumMovements(report, (type, amount) => type === "cash-in" && amount < 0),
       cashOut: sumMovements(report, (type, amount) => type === "cash-out" && amount > 0),
@@ -142,44 +146,19 @@ function sumMovements(
 }
 
 function addUpTaxes(report: ReportV2, accountingData: TillAccountingData): TillFigures["taxes"] {
-  const prices = accountingData.salesByRate;
-  const rates = [
-    ...new Set([...report.reportTaxes.map(({ taxRate }) => taxRate), ...prices.map(({ taxRate }) => taxRate)]),
-  ].sort((a, b) => a - b);
-  const lastRate = rates[maxTaxRates - 1] ?? Number.POSITIVE_INFINITY;
-  const rows = [
-    ...report.reportTaxes.map(({ taxRate, taxableAmount, taxAmount }) => ({
-      key: [Math.min(taxRate, lastRate)] as const,
-      amounts: { taxable: taxableAmount, tax: taxAmount, price: 0 },
-    })),
-    ...prices.map(({ taxRate, total }) => ({
-      key: [Math.min(taxRate, lastRate)] as const,
-      amounts: { taxable: 0, tax: 0, price: total },
-    })),
-  ];
-  return addUpRows(rows)
-    .map(({ key: [rate], amounts: { taxable, tax, price } }): TillFigures["taxes"][number] => [
-      rate,
-      taxable,
-      tax,
-      price,
-    ])
-    .sort(([one], [other]) => one - other);
+  const rates = computeSalesByVatRate(report, accountingData).sort((one, other) => one.taxRate - other.taxRate);
+  const lastRate = rates[maxTaxRates - 1]?.taxRate ?? Number.POSITIVE_INFINITY;
+  return groupByKey(rates, ({ taxRate }) => [Math.min(taxRate, lastRate)])
+    .map(addUpVatRates)
+    .map(({ taxRate, taxable, tax, total }) => [taxRate, taxable, tax, total]);
 }
 
 function computeOrderFigures({ orderList }: TillV2): TillOrderFigures {
   const sales = toReportableOrders(orderList).filter(({ isSale }) => isSale);
   const orders = sales.map(({ order }) => order);
   const rows = sales.flatMap((order) => order.rows.map(({ row }) => row));
-  const products = new Map<string, { quantity: number; total: number }>();
-  for (const { productId, name, quantity, totalRow } of rows) {
-    const key = JSON.stringify(productId === null ? { name } : productId);
-    const product = products.get(key) ?? { quantity: 0, total: 0 };
-    product.quantity += quantity;
-    product.total = addMoneyAmounts(product.total, totalRow);
-    products.set(key, product);
-  }
-  const refunded = [...products.values()].filter(({ quantity }) => quantity < 0);
+  const products = groupByKey(rows, ({ productId, name }) => [productId, productId === null ? name : null]);
+  const refunded = products.filter((product) => product.reduce((units, { quantity }) => units + quantity, 0) < 0);
   return {
     declaredTax: sum(orders.map(({ totalTax }) => totalTax)),
     rowTax: sum(rows.map(({ taxAmount }) => taxAmount)),
@@ -187,27 +166,7 @@ function computeOrderFigures({ orderList }: TillV2): TillOrderFigures {
     rowNet: sum(rows.map(({ taxableAmount }) => taxableAmount)),
     declaredDiscount: sum(orders.map(({ totalDiscount }) => totalDiscount)),
     rowDiscount: sum(rows.map(({ totalDiscount }) => totalDiscount)),
-    refunded: sum(refunded.map(({ total }) => total)),
+    refunded: sum(refunded.map((product) => sum(product.map(({ totalRow }) => totalRow)))),
     hasRefundsWithoutSale: refunded.length > 0,
   };
-}
-
-/** Returns the sums of the amounts of rows with the same key, in the sequence in which the keys first occur. */
-export function addUpRows<Key extends readonly (string | number | null)[], Name extends string>(
-  rows: readonly { key: Key; amounts: Record<Name, number> }[],
-): { key: Key; amounts: Record<Name, number> }[] {
-  const groups = new Map<string, { key: Key; amounts: Record<Name, number> }>();
-  for (const { key, amounts } of rows) {
-    const text = JSON.stringify(key);
-    const group = groups.get(text);
-    if (!group) groups.set(text, { key, amounts: { ...amounts } });
-    else
-      for (const name of Object.keys(amounts) as Name[])
-        group.amounts[name] = addMoneyAmounts(group.amounts[name], amounts[name]);
-  }
-  return [...groups.values()];
-}
-
-export function sum(amounts: readonly number[]): number {
-  return amounts.reduce(addMoneyAmounts, 0);
 }

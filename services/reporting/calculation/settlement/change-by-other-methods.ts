@@ -1,7 +1,6 @@
 import type { PosOrderPaymentRow } from "@pragma/contracts/order-rows";
-import { AggregateMap } from "../aggregate-map.ts";
+import { groupByKey, sum } from "../groups.ts";
 import type { ReportableOrder } from "../reportable-orders.ts";
-import { sum } from "./order-settlement.ts";
 
 /**
  * Change that was given by another method than the payment, such as cash for a meal voucher. The amount of a payment is
@@ -18,16 +17,19 @@ export interface ChangeByOtherMethod extends Pick<PosOrderPaymentRow, "name" | "
  * was given by the method of the payment. Rows of type `change` and `discount` are not payments.
  */
 export function listChangeByOtherMethods(orders: readonly ReportableOrder[]): ChangeByOtherMethod[] {
-  const groups = new AggregateMap<ChangeByOtherMethod & { amounts: number[] }>();
-  for (const row of orders.flatMap(({ payments }) => payments)) {
-    const { name, paymentMode, paymentType, changeAmount, changePaymentName, changePaymentMode: changeMode } = row;
-    if (changeAmount === 0 || changeMode === null || paymentType === "change" || paymentType === "discount") continue;
-    const changeName = changePaymentName ?? (changeMode === paymentMode ? name : null);
-    if (changeMode === paymentMode && changeName === name) continue;
-    const key = { name, paymentMode, paymentType, changeName, changeMode };
-    groups.getOrCreate(Object.values(key), () => ({ ...key, amount: 0, amounts: [] })).amounts.push(changeAmount);
-  }
-  return groups.values().map(({ amounts, ...group }) => ({ ...group, amount: sum(amounts) }));
+  const changes = orders
+    .flatMap(({ payments }) => payments)
+    .flatMap((row): ChangeByOtherMethod[] => {
+      const { name, paymentMode, paymentType, changeAmount: amount, changePaymentMode: changeMode } = row;
+      if (amount === 0 || changeMode === null || paymentType === "change" || paymentType === "discount") return [];
+      const changeName = row.changePaymentName ?? (changeMode === paymentMode ? name : null);
+      if (changeMode === paymentMode && changeName === name) return [];
+      return [{ name, paymentMode, paymentType, changeName, changeMode, amount }];
+    });
+  return groupByKey(changes, ({ amount: _, ...methods }) => Object.values(methods)).map((group) => ({
+    ...group[0],
+    amount: sum(group.map(({ amount }) => amount)),
+  }));
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { InconsistentTillFigures } from "@pragma/contracts/accounting-export";
 import { percentToBasisPoints } from "@pragma/contracts/money";
-import { AggregateMap } from "../aggregate-map.ts";
+import { groupByKey, sum } from "../groups.ts";
 import type { ReportableOrder } from "../reportable-orders.ts";
-import { computeOrderSettlement, sum } from "./order-settlement.ts";
+import { computeOrderSettlement } from "./order-settlement.ts";
 
 /** Maximum rounding difference that is tolerated for each VAT rate, in minor units. */
 export const maxVatRounding = 1;
@@ -24,36 +24,41 @@ export interface InconsistentOrders {
 
 /** Returns the orders with different figures, for each pair of figures that differ in the whole till. */
 export function listInconsistentOrders(soldOrders: readonly ReportableOrder[]): InconsistentOrders[] {
-  type Group = Pick<InconsistentOrders, "code" | "taxRate" | "includesChange" | "orders">;
-  const groups = new AggregateMap<Group>();
-  for (const reportable of soldOrders) {
-    const { order, rows } = reportable;
-    const { paid, unpaid, overpaid, includesChange } = computeOrderSettlement(reportable);
-    const add = (code: Group["code"], taxRate: number | null, amount: number) => {
-      if (amount === 0) return;
-      const group = groups.getOrCreate([code, taxRate], () => ({ code, taxRate, includesChange: true, orders: [] }));
-      group.includesChange &&= code === "payments" && includesChange;
-      group.orders.push({ orderId: order.id, amount });
-    };
-    const byRate = new AggregateMap<{ taxRate: number; amounts: number[] }>();
-    for (const { row } of rows) {
-      const taxRate = percentToBasisPoints(row.taxRate);
-      const rate = byRate.getOrCreate([taxRate], () => ({ taxRate, amounts: [] }));
-      rate.amounts.push(row.totalRow, -row.taxableAmount, -row.taxAmount);
-    }
-    for (const { taxRate, amounts } of byRate.values()) add("vat", taxRate, sum(amounts));
-    add("products", null, sum([order.total, ...rows.map(({ row }) => -row.totalRow)]));
-    add("payments", null, sum([order.total, -paid, -unpaid, overpaid]));
-  }
-  return groups
-    .values()
-    .filter(({ code, orders }) => {
-      const gap = sum(orders.map(({ amount }) => amount));
-      return Math.abs(gap) > (code === "vat" ? maxVatRounding : 0);
+  const differences = soldOrders.flatMap(listDifferences).filter(({ amount }) => amount !== 0);
+  return groupByKey(differences, ({ code, taxRate }) => [code, taxRate])
+    .filter((group) => {
+      const gap = sum(group.map(({ amount }) => amount));
+      return Math.abs(gap) > (group[0].code === "vat" ? maxVatRounding : 0);
     })
-    .map(({ orders, ...group }) => ({
-      ...group,
-      orderCount: orders.length,
-      orders: orders.toSorted((a, b) => Math.abs(b.amount) - Math.abs(a.amount)).slice(0, maxOrdersPerGap),
+    .map((group) => ({
+      code: group[0].code,
+      taxRate: group[0].taxRate,
+      includesChange: group.every(({ includesChange }) => includesChange),
+      orderCount: group.length,
+      orders: group
+        .map(({ orderId, amount }) => ({ orderId, amount }))
+        .sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount))
+        .slice(0, maxOrdersPerGap),
     }));
+}
+
+function listDifferences(reportable: ReportableOrder) {
+  const { order, rows } = reportable;
+  const { paid, unpaid, overpaid, includesChange } = computeOrderSettlement(reportable);
+  const difference = (code: InconsistentOrders["code"], amounts: number[], taxRate: number | null = null) => ({
+    ...{ code, taxRate, orderId: order.id, amount: sum(amounts) },
+    includesChange: code === "payments" && includesChange,
+  });
+  const rates = groupByKey(rows, ({ row }) => [percentToBasisPoints(row.taxRate)]);
+  return [
+    ...rates.map((group) =>
+      difference(
+        "vat",
+        group.flatMap(({ row }) => [row.totalRow, -row.taxableAmount, -row.taxAmount]),
+        percentToBasisPoints(group[0].row.taxRate),
+      ),
+    ),
+    difference("products", [order.total, ...rows.map(({ row }) => -row.totalRow)]),
+    difference("payments", [order.total, -paid, -unpaid, overpaid]),
+  ];
 }

@@ -1,4 +1,5 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
+import { sum } from "../groups.ts";
 import { isPaymentReducingAmountDue, type ReportableOrder } from "../reportable-orders.ts";
 
 /** How an order was paid. Amounts are in minor units. */
@@ -34,8 +35,4 @@ export function computeOrderSettlement({ order, payments }: ReportableOrder): Or
   ];
   const includesChange = isExcess && change.includes(excess);
   return { paid, unpaid: order.leftToPay, overpaid: isExcess && !includesChange ? excess : 0, includesChange };
-}
-
-export function sum(amounts: readonly number[]): number {
-  return amounts.reduce(addMoneyAmounts, 0);
 }

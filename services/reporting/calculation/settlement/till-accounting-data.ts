@@ -1,9 +1,11 @@
-import { addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
+import { percentToBasisPoints } from "@pragma/contracts/money";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { type ReportableOrder, toReportableOrders } from "../reportable-orders.ts";
+import { groupByKey, sum } from "../groups.ts";
+import { toReportableOrders } from "../reportable-orders.ts";
 import { type ChangeByOtherMethod, listChangeByOtherMethods } from "./change-by-other-methods.ts";
 import { type InconsistentOrders, listInconsistentOrders } from "./inconsistent-orders.ts";
-import { computeOrderSettlement, sum } from "./order-settlement.ts";
+import { computeOrderSettlement } from "./order-settlement.ts";
 
 /**
  * The figures of a till that journal entries need and that its report does not contain. They are stored as JSON.
@@ -47,7 +49,13 @@ export function computeTillAccountingData(till: TillV2, toDay: (instant: string)
   return {
     day: toDay(till.startedAt),
     closedOn: toDay(till.finalizedAt),
-    salesByRate: totalsByVatRate(soldOrders),
+    salesByRate: groupByKey(
+      soldOrders.flatMap(({ rows }) => rows),
+      ({ row }) => [percentToBasisPoints(row.taxRate)],
+    ).map((group) => ({
+      taxRate: percentToBasisPoints(group[0].row.taxRate),
+      total: sum(group.map(({ row }) => row.totalRow)),
+    })),
     paid: sum(settlements.map(({ paid }) => paid)),
     paidForUnsold: sum(unsold.map(({ paid }) => paid)),
     unpaid: sum(unpaidAmounts.filter((amount) => amount > 0)),
@@ -59,11 +67,32 @@ export function computeTillAccountingData(till: TillV2, toDay: (instant: string)
   };
 }
 
-function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesByRate"] {
-  const totals = new Map<number, number>();
-  for (const { row } of orders.flatMap(({ rows }) => rows)) {
-    const rate = percentToBasisPoints(row.taxRate);
-    totals.set(rate, addMoneyAmounts(totals.get(rate) ?? 0, row.totalRow));
-  }
-  return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
+/** Sales at a VAT rate (in hundredths of a percent): net price and VAT in the report, and the price of the products. */
+export interface VatRateSales {
+  taxRate: number;
+  taxable: number;
+  tax: number;
+  total: number;
+}
+
+/** Returns the report's sales by VAT rate. Taxes with the same rate are added up, even if their names differ. */
+export function computeSalesByVatRate(
+  { reportTaxes }: Pick<ReportV2, "reportTaxes">,
+  { salesByRate }: Pick<TillAccountingData, "salesByRate">,
+): VatRateSales[] {
+  const rows = [
+    ...reportTaxes.map(({ taxRate, taxableAmount: taxable, taxAmount: tax }) => ({ taxRate, taxable, tax, total: 0 })),
+    ...salesByRate.map(({ taxRate, total }) => ({ taxRate, taxable: 0, tax: 0, total })),
+  ];
+  return groupByKey(rows, ({ taxRate }) => [taxRate]).map(addUpVatRates);
+}
+
+/** Returns the sum of sales, with the VAT rate of the first. */
+export function addUpVatRates(sales: [VatRateSales, ...VatRateSales[]]): VatRateSales {
+  return {
+    taxRate: sales[0].taxRate,
+    taxable: sum(sales.map(({ taxable }) => taxable)),
+    tax: sum(sales.map(({ tax }) => tax)),
+    total: sum(sales.map(({ total }) => total)),
+  };
 }
