@@ -2,14 +2,18 @@ import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/co
 import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import { readPackedReport } from "../documents/packing/packed-reader.ts";
+import { decodeReportBlock } from "../documents/packing/pack-format.ts";
+import { readPackedBlock } from "../documents/packing/packed-reader.ts";
 import { findStoredTillData, listTillsByClosingTime, type TillReportName } from "../documents/queries/reports.ts";
 import type { ExportKind } from "../exports/export-kind.ts";
 import { type ExportFileRow, listExportFiles } from "../exports/queries/export-queries.ts";
 import type { ExportRun } from "../exports/run-export.ts";
-import { buildFailedTillAccountingExport, type FailedTillAccountingExport } from "./failed-till-export.ts";
 import { buildFecFileName, encodeFecHeader, fecFileFormatsByProvider } from "./fec/file-formats.ts";
-import type { EncodedTillJournalEntries, TillJournalEntriesWorkerInput } from "./write-till-entries.ts";
+import type {
+  EncodedTillJournalEntries,
+  FailedTillAccountingExport,
+  TillJournalEntriesWorkerInput,
+} from "./write-till-entries.ts";
 
 export interface AccountingExportTill {
   /** The index of the till in the request. */
@@ -19,19 +23,17 @@ export interface AccountingExportTill {
   failure: TillAccountingExportFailure | null;
 }
 
-interface AccountingExportFileDetails {
-  configId: string;
-  /** A copy of the config as JSON, so that later changes of the config do not affect the export. */
-  config: string;
-  provider: AccountingProvider;
-  tills: AccountingExportTill[];
-  entries: number;
-}
-
 export interface AccountingExportTypes {
   request: Record<string, never>;
   progress: Record<string, never>;
-  fileDetails: AccountingExportFileDetails;
+  fileDetails: {
+    configId: string;
+    /** A copy of the config as JSON, so that later changes of the config do not affect the export. */
+    config: string;
+    provider: AccountingProvider;
+    tills: AccountingExportTill[];
+    entries: number;
+  };
   failure: Record<string, never>;
 }
 
@@ -39,14 +41,12 @@ export type AccountingExportFile = ExportFileRow<AccountingExportTypes>;
 
 /** Exports of the journal entries of tills. The files are known in advance, and contain their tills from the beginning. */
 export const accountingExports: ExportKind<AccountingExportTypes> = {
-  ...{
-    name: "accounting",
-    auditType: "accounting_export",
-    objectFolder: "accounting",
-    concurrency: 2,
-    isOneAtATimePerLocation: false,
-    maxFailedAttempts: 5,
-  },
+  name: "accounting",
+  auditType: "accounting_export",
+  objectFolder: "accounting",
+  concurrency: 2,
+  isOneAtATimePerLocation: false,
+  maxFailedAttempts: 5,
   retentionDays: ({ EXPORTS_RETENTION_DAYS: days }) => days,
   unfinishedLimit: ({ MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum }) => ({ name: "unfinished_exports", maximum }),
 };
@@ -81,7 +81,7 @@ export async function writeAccountingExportFiles(
   return { state, tills: tills.length };
 }
 
-const interruptedFailure = buildFailedTillAccountingExport(
+const interruptedFailure = buildFailure(
   "interrupted",
   "Several attempts to run the export failed, so no till was exported. Create the export again.",
 );
@@ -99,7 +99,8 @@ async function buildFile(run: AccountingExportRun, file: AccountingExportFile) {
   let entries = 0;
   let lastDay = "";
   let siret = "";
-  for (const { tillId, day, reportNumber } of planned) {
+  for (const till of planned) {
+    const { tillId } = till;
     await run.renewClaim({});
     let outcome: EncodedTillJournalEntries | FailedTillAccountingExport;
     if (run.hasFailedTooOften) outcome = interruptedFailure;
@@ -117,12 +118,10 @@ async function buildFile(run: AccountingExportRun, file: AccountingExportFile) {
     }
     tills.push({
       ...{ position: positions.get(tillId) as number, tillId, state: outcome.failure ? "failed" : "done" },
-      failure: outcome.failure && nameReport(outcome.failure, { day, reportNumber }),
+      failure: outcome.failure && nameReport(outcome.failure, till),
     });
   }
-  const written = chunks.length > 1 && {
-    ...{ name: buildFecFileName({ siret, lastDay }), content: Buffer.concat(chunks) },
-  };
+  const written = chunks.length > 1 && { name: buildFecFileName({ siret, lastDay }), content: Buffer.concat(chunks) };
   return { number, locationId, details: { ...details, tills, entries }, ...written };
 }
 
@@ -146,20 +145,24 @@ async function writeTillInWorker(
 ): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
   try {
     const found = await findStoredTillData(db.sql, { tillId, locationId });
-    const stored = found && "packed" in found ? await readPackedReport(objects, found.packed) : found;
+    const stored =
+      found && "packed" in found
+        ? await readPackedBlock(objects, { till: found.packed, block: 0 }, decodeReportBlock)
+        : found;
     return await writer.run({ stored, provider, config, currency, entriesBefore });
   } catch (error) {
     if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(serviceConfig.EXPORT_MAX_BYTES);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "till export failed");
-    return buildFailedTillAccountingExport(
-      "internal_error",
-      "The till could not be exported because of an internal error.",
-    );
+    return buildFailure("internal_error", "The till could not be exported because of an internal error.");
   }
 }
 
 function tooLargeFailure(maxBytes: number): FailedTillAccountingExport {
   const limitText = `The files of an export are limited to ${maxBytes} bytes in total`;
-  return buildFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
+  return buildFailure("too_large", `${limitText}. Export this till with fewer other tills.`);
+}
+
+function buildFailure(code: TillAccountingExportFailure["code"], message: string): FailedTillAccountingExport {
+  return { failure: { code, message, gaps: [] } };
 }

@@ -9,14 +9,21 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { groupByKey } from "../calculation/groups.ts";
 import { findTillIdsOfLocation } from "../documents/queries/tills.ts";
 import type { ExportsContext } from "../exports/context.ts";
-import type { NewExport } from "../exports/queries/export-queries.ts";
 import { createExport } from "../exports/run-export.ts";
-import { type AccountingExportTypes, accountingExports } from "./accounting-exports.ts";
+import { accountingExports } from "./accounting-exports.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "./queries/accounting-configs.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
+
+interface EnqueueRequest {
+  body: CreateAccountingExportRequest;
+  principal: Principal;
+  context: ObservabilityContext;
+  audit: AuditSource;
+}
 
 /**
  * Enqueues an export. Stores the export with copies of its configs, so that later changes of the configs do not affect
@@ -29,23 +36,14 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  */
 export async function enqueueAccountingExport(
   services: ExportsContext,
-  {
-    body,
-    principal,
-    context,
-    audit,
-  }: {
-    body: CreateAccountingExportRequest;
-    principal: Principal;
-    context: ObservabilityContext;
-    audit: AuditSource;
-  },
+  { body, ...request }: EnqueueRequest,
 ): Promise<CreateAccountingExportResponse> {
-  const items = resolveItemLocations(body, principal);
+  const items = resolveItemLocations(body, request.principal);
   const locations = new Set(items.map(({ locationId }) => locationId));
-  const locationId = locations.size === 1 ? (items[0]?.locationId ?? null) : null;
+  const [onlyLocation = null] = locations.size === 1 ? locations : [];
   const { id } = await createExport(services, accountingExports, {
-    ...{ locationId, principal, context, audit },
+    ...request,
+    locationId: onlyLocation,
     async prepare(tx) {
       const references = await findReferencedTillsAndConfigs(tx, items);
       throwIfInvalid(findItemIssues(items, references));
@@ -82,21 +80,12 @@ function resolveItemLocations(
   return items;
 }
 
-/** The existing tills and configs of an export. Keys of tills are the ids of the location and of the till. */
-interface ReferencedTillsAndConfigs {
-  tillKeys: Set<string>;
-  configsById: Map<string, AccountingConfigRow>;
-}
-
-/** Finds the tills and configs of the items. Reads one location at a time. */
-async function findReferencedTillsAndConfigs(
-  tx: SqlTransaction,
-  items: LocatedExportItem[],
-): Promise<ReferencedTillsAndConfigs> {
+/** Finds the tills and configs of the items. Reads one location at a time. Keys of tills contain their location. */
+async function findReferencedTillsAndConfigs(tx: SqlTransaction, items: LocatedExportItem[]) {
   const tillKeys = new Set<string>();
   const configsById = new Map<string, AccountingConfigRow>();
-  for (const locationId of new Set(items.map((item) => item.locationId))) {
-    const itemsOfLocation = items.filter((item) => item.locationId === locationId);
+  for (const itemsOfLocation of groupByKey(items, ({ locationId }) => [locationId])) {
+    const [{ locationId }] = itemsOfLocation;
     const tillIds = itemsOfLocation.map(({ tillId }) => tillId);
     for (const tillId of await findTillIdsOfLocation(tx, { locationId, tillIds }))
       tillKeys.add(`${locationId} ${tillId}`);
@@ -108,7 +97,7 @@ async function findReferencedTillsAndConfigs(
 
 function findItemIssues(
   items: LocatedExportItem[],
-  { tillKeys, configsById }: ReferencedTillsAndConfigs,
+  { tillKeys, configsById }: Awaited<ReturnType<typeof findReferencedTillsAndConfigs>>,
 ): RequestIssue[] {
   const seenKeys = new Set<string>();
   return items.flatMap((item, index) => {
@@ -121,29 +110,24 @@ function findItemIssues(
     if (configsById.get(item.accountingConfigId)?.locationId !== item.locationId) {
       add(".accountingConfigId", "unknown_config", "Must be the ID of an accounting config of the location");
     }
-    const key = `${exportFileKey(item)} ${item.tillId}`;
+    const key = [...getFileKey(item), item.tillId].join(" ");
     if (seenKeys.has(key)) add("", "duplicate", "Must be unique, because a file contains each till only once");
     seenKeys.add(key);
     return issues;
   });
 }
 
-function exportFileKey({ locationId, accountingConfigId, accountingProvider }: LocatedExportItem): string {
-  return `${locationId} ${accountingConfigId} ${accountingProvider}`;
+function getFileKey({ locationId, accountingConfigId, accountingProvider }: LocatedExportItem): string[] {
+  return [locationId, accountingConfigId, accountingProvider];
 }
 
 /** Returns the files of an export, numbered in the sequence in which the request contains their first items. */
 function planFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
-  const files = new Map<string, NewExport<AccountingExportTypes>["files"][number]>();
-  for (const [position, item] of items.entries()) {
-    const { locationId, accountingConfigId: configId, accountingProvider: provider, tillId } = item;
-    const key = exportFileKey(item);
+  const positioned = items.map((item, position) => ({ ...item, position }));
+  return groupByKey(positioned, getFileKey).map((group, index) => {
+    const { locationId, accountingConfigId: configId, accountingProvider: provider } = group[0];
     const config = configsById.get(configId)?.body ?? "";
-    const file = files.get(key) ?? {
-      ...{ number: files.size + 1, locationId, details: { configId, config, provider, tills: [], entries: 0 } },
-    };
-    file.details.tills.push({ position, tillId, state: "pending", failure: null });
-    files.set(key, file);
-  }
-  return [...files.values()];
+    const tills = group.map(({ position, tillId }) => ({ position, tillId, state: "pending" as const, failure: null }));
+    return { number: index + 1, locationId, details: { configId, config, provider, tills, entries: 0 } };
+  });
 }

@@ -5,7 +5,47 @@ import { groupByKey, sum } from "../calculation/groups.ts";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import { computeCashChange } from "../calculation/settlement/change-by-other-methods.ts";
 import { computeSalesByVatRate, type TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
-import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
+
+/** A line of a journal entry: an amount in minor units, above 0, that is debited or credited to an account. */
+export interface AccountingJournalLine extends AccountingAccount {
+  auxiliary: AccountingAccount | null;
+  text: string;
+  debit: number;
+  credit: number;
+}
+
+/** A journal entry: lines whose total debit equals their total credit. */
+export interface AccountingJournalEntry {
+  /** The date of the entry, YYYY-MM-DD. */
+  day: string;
+  /** The date on which the entry became final, YYYY-MM-DD. */
+  validatedOn: string;
+  /** The reference of the report from which the entry was created, such as Z24. */
+  documentReference: string;
+  lines: AccountingJournalLine[];
+}
+
+/** The fields of a line other than its amount. */
+interface JournalLineDetails {
+  account: AccountingAccount;
+  text: string;
+  auxiliary?: AccountingAccount | null;
+}
+
+/** Collects the lines of an entry. Skips amounts of 0. Books a negative credit as a debit, and vice versa. */
+class JournalEntryBuilder {
+  readonly lines: AccountingJournalLine[] = [];
+
+  debit(amount: number, { account, text, auxiliary = null }: JournalLineDetails): void {
+    if (amount === 0) return;
+    const sides = amount > 0 ? { debit: amount, credit: 0 } : { debit: 0, credit: -amount };
+    this.lines.push({ ...account, auxiliary, text, ...sides });
+  }
+
+  credit(amount: number, line: JournalLineDetails): void {
+    this.debit(-amount, line);
+  }
+}
 
 type PaymentMode = keyof AccountingRules["payments"];
 type RecordedPayment = ReportV2["reportRecordedPayments"][number];
@@ -28,8 +68,7 @@ export function buildSalesEntryLines(
   addPayments(entry, report, config);
   addChange(entry, accountingData, config);
   const { unpaid, owedToCustomers, shortage, surplus } = config;
-  const customerAccount = (account: typeof unpaid) => ({ account, auxiliary: auxiliaryAccountOf(config, account) });
-  entry.debit(accountingData.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
+  entry.debit(accountingData.unpaid, { ...toSide(config, unpaid), text: "Reste à payer" });
   const discounts = config.discountBooking === "gross" ? listDiscountsByRate(report) : [];
   for (const { taxRate, total } of discounts) {
     const text = `Remises sur ventes à ${String(taxRate / 100).replace(".", ",")} %`;
@@ -46,12 +85,10 @@ export function buildSalesEntryLines(
     paymentType === "tip" ? totalAmount : tipsAmount,
   );
   entry.credit(sum(tips), { account: config.tips, text: "Pourboires" });
-  entry.credit(accountingData.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
-  entry.credit(accountingData.overpaid, { ...customerAccount(owedToCustomers), text: "Trop-perçus" });
-  entry.credit(accountingData.paidForUnsold, {
-    ...customerAccount(owedToCustomers),
-    text: "Commandes annulées déjà payées",
-  });
+  const owedSide = toSide(config, owedToCustomers);
+  entry.credit(accountingData.owed, { ...owedSide, text: "Remboursements dus" });
+  entry.credit(accountingData.overpaid, { ...owedSide, text: "Trop-perçus" });
+  entry.credit(accountingData.paidForUnsold, { ...owedSide, text: "Commandes annulées déjà payées" });
   for (const { taxable, tax, total } of salesByRate) {
     const rounding = total - taxable - tax;
     entry.credit(rounding, { account: rounding > 0 ? surplus : shortage, text: "Arrondi de TVA" });
@@ -62,15 +99,10 @@ export function buildSalesEntryLines(
 function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: AccountingRules): void {
   for (const { name, paymentMode, paymentType, totalAmount, tipsAmount } of report.reportRecordedPayments) {
     const isTip = paymentType === "tip";
-    const account = receivedPaymentAccount(config, { name, paymentMode, paymentType });
-    const auxiliary = auxiliaryAccountOf(config, account);
+    const side = toSide(config, receivedPaymentAccount(config, { name, paymentMode, paymentType }));
     const method = name ?? paymentMode;
-    if (isPaymentReducingAmountDue({ paymentType })) entry.debit(totalAmount, { account, auxiliary, text: method });
-    entry.debit(isTip ? totalAmount : tipsAmount, {
-      account,
-      auxiliary,
-      text: isTip ? method : `Pourboires ${method}`,
-    });
+    if (isPaymentReducingAmountDue({ paymentType })) entry.debit(totalAmount, { ...side, text: method });
+    entry.debit(isTip ? totalAmount : tipsAmount, { ...side, text: isTip ? method : `Pourboires ${method}` });
   }
 }
 
@@ -84,8 +116,8 @@ function addChange(
     const given = paymentAccount(config, { name: changeName, mode: changeMode });
     if (received.account === given.account) continue;
     const text = `Rendu sur ${name ?? paymentMode}`;
-    entry.debit(amount, { account: received, auxiliary: auxiliaryAccountOf(config, received), text });
-    entry.credit(amount, { account: given, auxiliary: auxiliaryAccountOf(config, given), text });
+    entry.debit(amount, { ...toSide(config, received), text });
+    entry.credit(amount, { ...toSide(config, given), text });
   }
 }
 
@@ -110,8 +142,8 @@ export function buildCashMovementEntryLines(report: ReportV2, config: Accounting
     const moneyAccount = paymentAccount(config, { name: paymentName, mode: paymentMode ?? "cash" });
     const purposeAccount = accountsByPurpose[entryType];
     const text = entryName ?? purposeAccount.label;
-    entry.debit(entryAmount, { account: moneyAccount, auxiliary: auxiliaryAccountOf(config, moneyAccount), text });
-    entry.credit(entryAmount, { account: purposeAccount, auxiliary: auxiliaryAccountOf(config, purposeAccount), text });
+    entry.debit(entryAmount, { ...toSide(config, moneyAccount), text });
+    entry.credit(entryAmount, { ...toSide(config, purposeAccount), text });
   }
   return entry.lines;
 }
@@ -144,16 +176,14 @@ function expectedCash(report: ReportV2, { changeByOtherMethods }: TillAccounting
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
   const movements = report.reportEntries.filter(({ paymentMode }) => (paymentMode ?? "cash") === "cash");
   const amounts = [
-    ...payments.map(({ paymentType, totalAmount, tipsAmount }) =>
-      addMoneyAmounts(
-        isPaymentReducingAmountDue({ paymentType }) || paymentType === "tip" ? totalAmount : 0,
-        paymentType === "tip" ? 0 : tipsAmount,
-      ),
-    ),
+    ...payments.flatMap(({ paymentType, totalAmount, tipsAmount }) => {
+      if (paymentType === "tip") return [totalAmount];
+      return isPaymentReducingAmountDue({ paymentType }) ? [totalAmount, tipsAmount] : [tipsAmount];
+    }),
     ...movements.map(({ entryAmount }) => entryAmount),
     -computeCashChange(changeByOtherMethods),
   ];
-  return amounts.reduce(addMoneyAmounts, initial);
+  return sum([initial, ...amounts]);
 }
 
 /** Returns the account of a payment of an order, which is that of unpaid amounts if a customer account was charged. */
@@ -173,15 +203,10 @@ function paymentAccount(
   return method ? { account: method.account, label: method.label } : payments[mode];
 }
 
-/**
- * Returns the configured auxiliary account if the line is on a customer account. Returns null if the line is on another
- * account, or if the config has no auxiliary account.
- */
-function auxiliaryAccountOf(
-  { customerAuxiliary, unpaid, owedToCustomers }: AccountingRules,
-  { account }: AccountingAccount,
-): AccountingAccount | null {
-  return account === unpaid.account || account === owedToCustomers.account ? customerAuxiliary : null;
+/** Returns an account with its auxiliary account, which only customer accounts have, and only if one is configured. */
+function toSide({ customerAuxiliary, unpaid, owedToCustomers }: AccountingRules, account: AccountingAccount) {
+  const isOfCustomers = account.account === unpaid.account || account.account === owedToCustomers.account;
+  return { account, auxiliary: isOfCustomers ? customerAuxiliary : null };
 }
 
 /** Returns the account for a VAT rate (in hundredths of a percent); undefined if the list does not contain the rate. */

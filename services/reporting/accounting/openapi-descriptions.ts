@@ -11,6 +11,9 @@ import { fecColumns, fecFileFormatsByProvider } from "./fec/file-formats.ts";
  * which properties of the files are standard.
  */
 
+/** What all routes of accounting have in common. */
+export const accountingRouteDefaults = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;
+
 const { cash, card, check, restaurantCheck } = defaultPaymentLedgerAccounts;
 const { unpaid, discounts, tips, owedToCustomers, cashIn, cashOut, deposits, shortage, surplus } =
   defaultLedgerAccounts;

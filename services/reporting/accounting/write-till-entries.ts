@@ -1,14 +1,17 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { AccountingProvider } from "@pragma/contracts/accounting-export";
+import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import type { StoredTillData } from "../documents/queries/reports.ts";
-import { buildFailedTillAccountingExport, type FailedTillAccountingExport } from "./failed-till-export.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
-import type { AccountingJournalLine } from "./journal.ts";
-import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
+import {
+  type AccountingJournalEntry,
+  buildCashDifferenceEntryLines,
+  buildCashMovementEntryLines,
+  buildSalesEntryLines,
+} from "./journal-entries.ts";
 
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
 export interface TillJournalEntriesWorkerInput {
@@ -31,34 +34,35 @@ export interface EncodedTillJournalEntries {
   failure: null;
 }
 
+/** The reason why a till cannot be exported. The export adds the day and the number of the report. */
+export interface FailedTillAccountingExport {
+  failure: Omit<TillAccountingExportFailure, "day" | "reportNumber">;
+}
+
 /**
  * Returns the encoded journal entries of a till, or the reason why the till cannot be exported. Runs in a worker
  * thread, because encoding the many lines of a large till would block the event loop.
  */
-export default function writeTillEntries({
-  stored,
-  provider,
-  config,
-  currency,
-  entriesBefore,
-}: TillJournalEntriesWorkerInput): EncodedTillJournalEntries | FailedTillAccountingExport {
-  if (!stored)
-    return buildFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
+export default function writeTillEntries(
+  input: TillJournalEntriesWorkerInput,
+): EncodedTillJournalEntries | FailedTillAccountingExport {
+  const { stored, currency } = input;
+  if (!stored) {
+    const message = "The till has no report, because it is in training mode.";
+    return { failure: { code: "no_report", message, gaps: [] } };
+  }
   const report = JSON.parse(stored.v2) as ReportV2;
   const accountingData = JSON.parse(stored.accountingData) as TillAccountingData;
   // The stored config may be older than some fields. Parsing adds these fields with their defaults.
-  const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
+  const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(input.config));
   const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules, currency);
-  if (!entries)
-    return buildFailedTillAccountingExport(
-      "unbalanced",
-      "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences and their orders.",
-      gaps,
-    );
-  const lines = encodeFecRows(
-    toFecRows(entries, { ...rules, currency }, entriesBefore),
-    fecFileFormatsByProvider[provider],
-  );
+  if (!entries) {
+    const message =
+      "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences and their orders.";
+    return { failure: { code: "unbalanced", message, gaps } };
+  }
+  const rows = toFecRows(entries, { ...rules, currency }, input.entriesBefore);
+  const lines = encodeFecRows(rows, fecFileFormatsByProvider[input.provider]);
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
@@ -83,23 +87,17 @@ export function buildTillJournalEntries(
     buildCashMovementEntryLines(report, config),
     buildCashDifferenceEntryLines(report, accountingData, config),
   ].filter((lines) => lines.length > 0);
+  const { day, closedOn: validatedOn } = accountingData;
   return {
-    entries: entries.map((lines) => ({
-      day: accountingData.day,
-      validatedOn: accountingData.closedOn,
-      documentReference,
-      lines: requireBalanced(lines).map((line) => ({
-        ...line,
-        text: `${config.entryLabel} ${documentReference} ${line.text}`,
-      })),
-    })),
+    entries: entries.map((lines): AccountingJournalEntry => {
+      const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
+      if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);
+      const text = `${config.entryLabel} ${documentReference}`;
+      return {
+        ...{ day, validatedOn, documentReference },
+        lines: lines.map((line) => ({ ...line, text: `${text} ${line.text}` })),
+      };
+    }),
     gaps: null,
   };
-}
-
-/** Throws for an unbalanced entry. Entries of a till with consistent figures always balance, unless there is a bug. */
-function requireBalanced(lines: AccountingJournalLine[]): AccountingJournalLine[] {
-  const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
-  if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);
-  return lines;
 }

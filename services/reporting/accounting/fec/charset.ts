@@ -15,11 +15,6 @@ export function toCharset(text: string, charset: Charset): string {
   });
 }
 
-/** Encodes a text that contains only characters of the set, one byte for each character. */
-export function encodeCharset(text: string, charset: Charset): Buffer {
-  return iconv.encode(text, charset);
-}
-
 function closestInCharset(charset: Charset, letter: string): string {
   if (/^[\p{White_Space}\p{Cc}]$/u.test(letter)) return " ";
   // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.

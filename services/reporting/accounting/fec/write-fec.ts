@@ -1,7 +1,8 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import { formatDecimalAmount } from "@pragma/contracts/currency";
-import type { AccountingJournalEntry } from "../journal.ts";
-import { encodeCharset, toCharset } from "./charset.ts";
+import iconv from "iconv-lite";
+import type { AccountingJournalEntry } from "../journal-entries.ts";
+import { toCharset } from "./charset.ts";
 import { type FecFileFormat, fecColumns } from "./file-formats.ts";
 
 /** A line of a FEC: the text of each column. */
@@ -35,8 +36,8 @@ export function toFecRows(
       PieceRef: documentReference,
       PieceDate: formatDate(day),
       EcritureLib: text,
-      Debit: formatFecAmount(debit, currency),
-      Credit: formatFecAmount(credit, currency),
+      Debit: formatDecimalAmount(debit, currency, ","),
+      Credit: formatDecimalAmount(credit, currency, ","),
       EcritureLet: "",
       DateLet: "",
       ValidDate: formatDate(validatedOn),
@@ -51,11 +52,6 @@ function formatDate(day: string): string {
   return day.replaceAll("-", "");
 }
 
-/** Formats an amount in minor units with a decimal comma and no thousands separator: 123456 EUR becomes 1234,56. */
-function formatFecAmount(amount: number, currency: string): string {
-  return formatDecimalAmount(amount, currency, ",");
-}
-
 /** The columns with free text. All other columns contain digits or codes, so they cannot contain field separators. */
 const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
@@ -65,7 +61,7 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
   const cleanTexts = new Map<string, string>();
   const cleanText = (text: string) => {
     // First of all, because replacements of characters can be separators and spaces, and longer than the characters.
-    const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(toCharset(text, charset)));
+    const clean = cleanTexts.get(text) ?? removeSeparators(toCharset(text, charset)).slice(0, maxTextLength).trimEnd();
     cleanTexts.set(text, clean);
     // A text of invisible characters would leave a column empty that must not be.
     return clean === "" && text !== "" ? "?" : clean;
@@ -75,7 +71,7 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
     for (const column of textColumns) cleanRow[column] = cleanText(row[column]);
     return fecColumns.map((column) => cleanRow[column]).join(separator);
   });
-  return encodeCharset([...lines, ""].join("\r\n"), charset);
+  return iconv.encode([...lines, ""].join("\r\n"), charset);
 }
 
 /**
@@ -88,8 +84,4 @@ function removeSeparators(text: string): string {
     .replaceAll('"', "'")
     .replaceAll(/[\p{Cc}\s|]+/gu, " ")
     .trim();
-}
-
-function truncateText(length: number, text: string): string {
-  return text.slice(0, length).trimEnd();
 }

@@ -22,7 +22,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
-import { journalEntriesDescription } from "../openapi-descriptions.ts";
+import { accountingRouteDefaults, journalEntriesDescription } from "../openapi-descriptions.ts";
 import {
   deleteAccountingConfigRow,
   findAccountingConfigPage,
@@ -31,7 +31,6 @@ import {
   lockAccountingConfigRow,
   updateAccountingConfigRow,
 } from "../queries/accounting-configs.ts";
-import { accountingRouteDefaults } from "./route-defaults.ts";
 
 const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the accounting config" }) });
 

@@ -8,18 +8,21 @@ import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
 import type { Principal } from "@pragma/contracts/principal";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import type { ReportingContext } from "../../context.ts";
 import { defineExportRoute } from "../../exports/context.ts";
-import { createFileResponse } from "../../exports/file-response.ts";
+import { createExportStateResponse, createFileResponse, unfinishedExportHeaders } from "../../exports/file-response.ts";
 import { findExport, isWrittenFile, type StoredExport } from "../../exports/queries/export-queries.ts";
 import type { AccountingExportFile, AccountingExportTypes } from "../accounting-exports.ts";
 import { enqueueAccountingExport } from "../enqueue-export.ts";
 import { fecFileFormatsByProvider } from "../fec/file-formats.ts";
-import { accountingFileFormatsDescription, fecColumnsDescription } from "../openapi-descriptions.ts";
-import { accountingRouteDefaults } from "./route-defaults.ts";
+import {
+  accountingFileFormatsDescription,
+  accountingRouteDefaults,
+  fecColumnsDescription,
+} from "../openapi-descriptions.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "ID of the accounting export" }) });
 
@@ -30,9 +33,6 @@ const fileParams = exportParams.extend({
     .transform(Number)
     .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
-
-/** The headers of responses about an export that is in progress. */
-const unfinishedHeaders = { "retry-after": "2" };
 
 export const createAccountingExportRoute = defineExportRoute({
   method: "post",
@@ -56,7 +56,7 @@ export const createAccountingExportRoute = defineExportRoute({
     context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
     return jsonResponse(202, started, {
       location: `/v1/accounting/exports/${started.id}`,
-      ...unfinishedHeaders,
+      ...unfinishedExportHeaders,
     });
   },
 });
@@ -80,12 +80,7 @@ export const getAccountingExportRoute = defineExportRoute({
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
     const stored = await requireExport(services, principal, id);
-    const accountingExport = toExportResponse(stored, origin);
-    const response = createTaggedJsonResponse(JSON.stringify(accountingExport), {
-      ifNoneMatch: header("if-none-match"),
-    });
-    const isFinished = accountingExport.state === "done" || accountingExport.state === "failed";
-    return isFinished ? response : { ...response, headers: { ...response.headers, ...unfinishedHeaders } };
+    return createExportStateResponse(toExportResponse(stored, origin), header);
   },
 });
 
@@ -129,14 +124,6 @@ async function requireExport({ db }: Pick<ReportingContext, "db">, principal: Pr
   throw new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-const publicStates = {
-  queued: "pending",
-  running: "running",
-  done: "done",
-  failed: "failed",
-  removed: "failed",
-} as const;
-
 /** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
 function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, origin: string): AccountingExport {
   const fileGroupFields = ({ locationId, details: { configId, provider } }: AccountingExportFile) => ({
@@ -150,7 +137,7 @@ function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, o
   return {
     id: row.id,
     tillsIds: [...new Set(tills.map(({ tillId }) => tillId))],
-    state: publicStates[row.state],
+    state: row.state === "queued" ? "pending" : row.state === "removed" ? "failed" : row.state,
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,
     finishedAt: row.finishedAt?.toISOString() ?? null,
@@ -161,15 +148,14 @@ function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, o
       failure,
       fileNumber: state === "done" ? file.number : null,
     })),
-    files: files.filter(isWrittenFile).map((file) => {
-      const { number, name, bytes, details } = file;
-      return {
-        number,
-        ...fileGroupFields(file),
-        ...{ name, size: bytes, tills: details.tills.filter(({ state }) => state === "done").length },
-        entries: details.entries,
-        fileUrl: `${origin}/v1/accounting/exports/${row.id}/files/${number}`,
-      };
-    }),
+    files: files.filter(isWrittenFile).map((file) => ({
+      number: file.number,
+      ...fileGroupFields(file),
+      name: file.name,
+      size: file.bytes,
+      tills: file.details.tills.filter(({ state }) => state === "done").length,
+      entries: file.details.entries,
+      fileUrl: `${origin}/v1/accounting/exports/${row.id}/files/${file.number}`,
+    })),
   };
 }
