@@ -1,30 +1,17 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
-import type { DayCheck, DayCheckFinding } from "@pragma/contracts/day";
+import type { DayCheckCode, DayCheckFinding } from "@pragma/contracts/day";
+import { groupByKey } from "../calculation/groups.ts";
 import { buildCheck } from "./check-figures.ts";
 import type { TillFigures } from "./till-figures.ts";
 
-/** The last shift of a device on a day, from which later days continue. */
-export interface LastShift {
-  /** The report number after which the next shift continues. */
-  lastReportNumber: number;
-  /** The latest end of the device's shifts on the day. */
-  finalizedAt: string;
-}
-
-export type LastShiftByDevice = Record<string, LastShift>;
+/** The last shift of each device on a day: the number after which later shifts continue, and the latest end of its shifts. */
+export type LastShiftByDevice = Record<string, { lastReportNumber: number; finalizedAt: string }>;
 
 /** A till of a device, in the sequence of the shifts. */
 export type DeviceTill = { tillId: string } & Pick<
   TillFigures,
   "reportNumber" | "deviceIdentifier" | "deviceName" | "startedAt" | "finalizedAt"
 >;
-
-export interface DeviceChecks {
-  checks: DayCheck[];
-  lastShifts: LastShiftByDevice;
-  /** How many report numbers are missing. */
-  missingReports: number;
-}
 
 /**
  * Returns the checks of report numbers and shifts of each device. `earlierDays` are sorted, latest day first. The reports
@@ -36,22 +23,18 @@ export function checkDevices(
   earlierDays: readonly LastShiftByDevice[],
   otherTillIds: readonly string[],
   { onlyTillId }: { onlyTillId?: string } = {},
-): DeviceChecks {
-  const byDevice = new Map<string, DeviceTill[]>();
-  const uncheckedTillIds = [...otherTillIds];
-  for (const till of tills) {
-    const device = till.deviceIdentifier || till.deviceName;
-    const shifts = byDevice.get(device);
-    if (device === "") uncheckedTillIds.push(till.tillId);
-    else if (shifts) shifts.push(till);
-    else byDevice.set(device, [till]);
-  }
+) {
+  const getDevice = ({ deviceIdentifier, deviceName }: DeviceTill) => deviceIdentifier || deviceName;
+  const withoutDevice = tills.filter((till) => getDevice(till) === "");
+  const uncheckedTillIds = [...otherTillIds, ...withoutDevice.map(({ tillId }) => tillId)];
+  const tillsWithDevice = tills.filter((till) => getDevice(till) !== "");
   const gaps: Partial<DayCheckFinding>[] = [];
   const repeats: Partial<DayCheckFinding>[] = [];
   const overlaps: Partial<DayCheckFinding>[] = [];
   const lastShifts: LastShiftByDevice = {};
   let checked = 0;
-  for (const [device, shifts] of byDevice) {
+  for (const shifts of groupByKey(tillsWithDevice, (till) => [getDevice(till)])) {
+    const device = getDevice(shifts[0]);
     checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
     const previousShift = earlierDays.find((day) => Object.hasOwn(day, device))?.[device];
     const numbers = findReportNumberGaps(shifts, previousShift?.lastReportNumber);
@@ -61,20 +44,15 @@ export function checkDevices(
     overlaps.push(
       ...findOverlaps(shifts, previousShift?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })),
     );
-    const [first] = shifts;
-    if (!first) continue;
     lastShifts[device] = {
       lastReportNumber: numbers.lastReportNumber,
       finalizedAt: shifts.reduce(
         (end, { finalizedAt }) => (isUtcBefore(end, finalizedAt) ? finalizedAt : end),
-        first.finalizedAt,
+        shifts[0].finalizedAt,
       ),
     };
   }
-  const build = (
-    code: "report_number_gaps" | "report_number_repeats" | "shift_overlaps",
-    found: Partial<DayCheckFinding>[],
-  ) => {
+  const build = (code: DayCheckCode, found: Partial<DayCheckFinding>[]) => {
     const concerns = (id: string | null | undefined) => onlyTillId === undefined || id === onlyTillId;
     const findings = found.filter(({ tillId, otherTillId }) => concerns(tillId) || concerns(otherTillId));
     return buildCheck(code, {
@@ -89,6 +67,7 @@ export function checkDevices(
       build("shift_overlaps", overlaps),
     ],
     lastShifts,
+    /** How many report numbers are missing. */
     missingReports: gaps.reduce(
       (count, { firstReportNumber, lastReportNumber }) =>
         count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,

@@ -1,4 +1,4 @@
-import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
+import { type Day, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { groupByKey, sum } from "../calculation/groups.ts";
 import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
@@ -31,13 +31,11 @@ export interface DayContext {
   earlierDays: readonly LastShiftByDevice[];
 }
 
-export interface ComputedDay {
-  content: DayContent;
-  lastShifts: LastShiftByDevice;
-}
-
 /** Returns the totals, checks and state of a day. `tills` are the tills of the day, sorted by start. */
-export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
+export function computeDay(
+  tills: readonly TillOfDay[],
+  context: DayContext,
+): { content: DayContent; lastShifts: LastShiftByDevice } {
   const { tillCount, openShifts, ordersWithoutTill, earlierDays } = context;
   if (tillCount > maxTillsPerDay)
     return { content: withoutTotals({ tillCount, tills: [], openShifts }, "too_many_tills"), lastShifts: {} };
@@ -51,27 +49,25 @@ export function computeDay(tills: readonly TillOfDay[], context: DayContext): Co
   );
   const { lastShifts, missingReports } = checkedDevices;
   try {
-    const totals = addUpTotals(
-      tills,
-      complete.map(({ figures }) => figures),
-    );
     const reconciliation = [
       ...checkTillFigures(complete, otherTillIds),
       ...checkedDevices.checks,
-      checkOrdersWithoutTill(ordersWithoutTill),
+      buildCheck("orders_without_till", {
+        ...{ checked: 1, difference: null, uncheckedTillIds: [] },
+        amounts: [{ name: "withoutTill", amount: sum(ordersWithoutTill.map(({ total }) => total)) }],
+        findings: ordersWithoutTill.map(({ tillId, orderId }) => ({ tillId, orderId })),
+      }),
     ];
     const missingOrders = ordersWithoutTill.filter(({ isCanceled }) => !isCanceled).length;
-    const reasons = [
-      ...(missingOrders > 0
-        ? [buildReason("orders_without_till", `Live orders that are in no till: ${missingOrders}.`)]
-        : []),
-      ...(missingReports > 0
-        ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)]
-        : []),
-      ...(complete.length < tillCount
-        ? [buildReason("figures_unavailable", `Tills with a sum that is too large: ${tillCount - complete.length}.`)]
-        : []),
-    ];
+    const totals = addUpTotals(tills);
+    const counts = [
+      { code: "orders_without_till", label: "Live orders that are in no till", count: missingOrders },
+      { code: "report_number_gap", label: "Report numbers that are missing", count: missingReports },
+      { code: "figures_unavailable", label: "Tills with a sum that is too large", count: tillCount - complete.length },
+    ] as const;
+    const reasons = counts
+      .filter(({ count }) => count > 0)
+      .map(({ code, label, count }) => ({ code, message: `${label}: ${count}.` }));
     return {
       content: { ...content, state: toState(openShifts, reasons), reasons, totals, reconciliation },
       lastShifts,
@@ -89,16 +85,6 @@ function toState(openShifts: readonly unknown[], reasons: readonly unknown[]): D
   return reasons.length > 0 ? "incomplete" : "closed";
 }
 
-function checkOrdersWithoutTill(orders: readonly OrderWithoutTill[]): DayCheck {
-  return buildCheck("orders_without_till", {
-    ...{ checked: 1, difference: null, uncheckedTillIds: [] },
-    amounts: [{ name: "withoutTill", amount: sum(orders.map(({ total }) => total)) }],
-    findings: orders.map(({ tillId, orderId }) => ({ tillId, orderId })),
-  });
-}
-
-const buildReason = (code: DayReasonCode, message: string) => ({ code, message });
-
 function withoutTotals(
   content: Pick<DayContent, "tillCount" | "tills" | "openShifts">,
   reason: "too_many_tills" | "amounts_too_large",
@@ -107,7 +93,7 @@ function withoutTotals(
     too_many_tills: `The day has ${content.tillCount} tills, which is more than ${maxTillsPerDay}.`,
     amounts_too_large: "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly.",
   }[reason];
-  const reasons = [buildReason(reason, message)];
+  const reasons = [{ code: reason, message }];
   return { ...content, state: toState(content.openShifts, reasons), reasons, totals: null, reconciliation: [] };
 }
 
@@ -121,7 +107,8 @@ function toListedTill({ tillId, reportId, tillRevision, report, figures }: TillO
   };
 }
 
-function addUpTotals(tills: readonly TillOfDay[], figures: readonly TillFigures[]): DayTotals {
+function addUpTotals(tills: readonly TillOfDay[]): DayTotals {
+  const figures = tills.flatMap((till) => till.figures ?? []);
   const taxes = groupByKey(
     figures.flatMap((till) => till.taxes),
     ([taxRate]) => [taxRate],

@@ -3,12 +3,10 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
-import type { LastShift } from "./check-devices.ts";
 import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
 import { compressDayText } from "./day-texts.ts";
 import {
   type DayKey,
-  deleteDay,
   findDayParts,
   type ReportOfDayRow,
   type StoredDay,
@@ -18,6 +16,15 @@ import {
 
 /** For how many days without a shift the report numbers of a device are followed. */
 export const maxDaysBetweenShifts = 31;
+
+interface DaysChange {
+  locationId: string;
+  days: readonly string[];
+  updatedAt: string;
+  traceparent?: string | undefined;
+  /** Whether the reports of the days are removed because of their age. */
+  isExpiry?: boolean;
+}
 
 /**
  * Computes and stores days whose reports have changed, and the later days whose report numbers follow theirs. The caller
@@ -32,24 +39,10 @@ export async function updateDays(tx: SqlTransaction, { days, ...change }: DaysCh
   for (const day of [...following].sort()) if (!changed.includes(day)) await updateDay(tx, { ...change, day });
 }
 
-interface DayUpdateOptions {
-  locationId: string;
-  updatedAt: string;
-  traceparent?: string | undefined;
-  /** Whether the reports of the days are removed because of their age. */
-  isExpiry?: boolean;
-  /** Whether days that are not stored yet are published. */
-  shouldPublishNewDays: boolean;
-}
-
-interface DaysChange extends DayUpdateOptions {
-  days: readonly string[];
-}
-
 /** Computes and stores one day. Returns the later days whose report numbers follow those that have changed. */
 async function updateDay(
   tx: SqlTransaction,
-  { locationId, day, updatedAt, traceparent, isExpiry, shouldPublishNewDays }: DayUpdateOptions & DayKey,
+  { locationId, day, updatedAt, traceparent, isExpiry }: Omit<DaysChange, "days"> & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
   const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
@@ -57,24 +50,22 @@ async function updateDay(
   const later = parts.days.filter((stored) => stored.day > day);
   if (parts.reports.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
     if (!previous) return [];
-    await deleteDay(tx, key);
+    await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
     return findFollowingDays(later, Object.keys(previous.lastShifts));
   }
   const { content, lastShifts } = computeDay(parts.reports.map(toTillOfDay), toDayContext(parts, day));
   const serialize = (change: { dayRevision: number; updatedAt: string }) =>
     JSON.stringify({ day, locationId, ...content, ...change });
-  if (
-    previous &&
-    previous.etag ===
-      computeEntityTag(serialize({ dayRevision: previous.dayRevision, updatedAt: previous.updatedAt.toISOString() }))
-  )
-    return [];
+  if (previous) {
+    const { dayRevision, updatedAt: previousTime } = previous;
+    if (previous.etag === computeEntityTag(serialize({ dayRevision, updatedAt: previousTime.toISOString() }))) return [];
+  }
   const dayRevision = (previous?.dayRevision ?? 0) + 1;
   const body = serialize({ dayRevision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
   const row = { ...key, state, dayRevision, updatedAt, etag, lastShifts, body: compressDayText(body) };
-  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : shouldPublishNewDays);
+  const isPublished = state !== "open" && !isExpiry && previous?.state !== state;
   const publish = async () => {
     if (!isPublished) return;
     const { reasons, tillCount, totals } = content;
@@ -84,15 +75,13 @@ async function updateDay(
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
   await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0 }), publish()]);
-  const changed = [...new Set([...Object.keys(previous?.lastShifts ?? {}), ...Object.keys(lastShifts)])].filter(
-    (device) => !isSameLastShift(previous?.lastShifts[device], lastShifts[device]),
-  );
+  const previousShifts = previous?.lastShifts ?? {};
+  // Later days continue from the number and the end of the last shift.
+  const changed = Object.keys({ ...previousShifts, ...lastShifts }).filter((device) => {
+    const [one, other] = [previousShifts[device], lastShifts[device]];
+    return one?.lastReportNumber !== other?.lastReportNumber || one?.finalizedAt !== other?.finalizedAt;
+  });
   return findFollowingDays(later, changed);
-}
-
-/** Returns whether later days continue from the same report number and time. */
-function isSameLastShift(one: LastShift | undefined, other: LastShift | undefined): boolean {
-  return one?.lastReportNumber === other?.lastReportNumber && one?.finalizedAt === other?.finalizedAt;
 }
 
 /** Returns the first of these days on which each of the devices has a shift. */

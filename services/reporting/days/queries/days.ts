@@ -44,11 +44,10 @@ export async function findDayParts(
   { locationId, day }: DayKey,
   distance: number,
 ): Promise<StoredDayParts> {
-  type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
+  type Row = Omit<StoredDayParts, "reports" | "days" | "reportCount"> & {
     reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFiguresBase64: string | null })[];
     reportCount: number | null;
     days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
-    openShifts: Day["openShifts"];
   };
   const isOfDay = sql`location_id = ${locationId} and day = ${day}::text::date`;
   // One statement, because it runs in the transaction that stores a report, while other tills of the location wait.
@@ -87,19 +86,16 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const reports = row.reports.map(({ tillFiguresBase64, ...report }): ReportOfDayRow => {
-    if (tillFiguresBase64 === null) return { ...report, tillFigures: null };
-    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFiguresBase64, "base64"))) };
+  const reports = row.reports.map(({ tillFiguresBase64: base64, ...report }): ReportOfDayRow => {
+    const tillFigures = base64 === null ? null : JSON.parse(decompressDayText(Buffer.from(base64, "base64")));
+    return { ...report, tillFigures };
   });
   return {
     ...row,
     reports,
     reportCount: reports.length < maxReports ? reports.length : (row.reportCount ?? reports.length),
     days: row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt) })),
-    openShifts: row.openShifts.map(({ tillId, startedAt }) => ({
-      tillId,
-      startedAt: new Date(startedAt).toISOString(),
-    })),
+    openShifts: row.openShifts.map((shift) => ({ ...shift, startedAt: new Date(shift.startedAt).toISOString() })),
   };
 }
 
@@ -112,13 +108,9 @@ export interface StoredDay {
   lastShifts: LastShiftByDevice;
 }
 
-export interface DayRow extends DayKey {
-  state: string;
-  dayRevision: number;
+interface DayRow extends DayKey, Omit<StoredDay, "updatedAt"> {
   updatedAt: string;
-  etag: string;
   hasReports: boolean;
-  lastShifts: LastShiftByDevice;
   /** As `compressDayText` returns it. */
   body: Uint8Array;
 }
@@ -134,32 +126,18 @@ export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> 
       has_reports = excluded.has_reports, last_shifts = excluded.last_shifts, body = excluded.body`;
 }
 
-export async function deleteDay(tx: SqlTransaction, { locationId, day }: DayKey): Promise<void> {
-  await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
-}
-
-/** A day as it is returned. */
-export interface ListedDay {
-  day: string;
-  etag: string;
-  body: string;
-}
-
-type ListedDayRow = Omit<ListedDay, "body"> & { body: Uint8Array };
-const toListedDay = (row: ListedDayRow): ListedDay => ({ ...row, body: decompressDayText(row.body) });
+type ListedDayRow = Pick<DayRow, "day" | "etag" | "body">;
+const toListedDay = (row: ListedDayRow) => ({ ...row, body: decompressDayText(row.body) });
 
 /** Returns one day; undefined if it has neither reports nor open shifts nor orders without a till. */
-export async function findDay(
-  sql: SqlClient | SqlTransaction,
-  { locationId, day }: DayKey,
-): Promise<ListedDay | undefined> {
+export async function findDay(sql: SqlClient, { locationId, day }: DayKey) {
   const [row] = await sql<ListedDayRow[]>`
     select day::text as day, etag, body from days
     where location_id = ${locationId} and day = ${day}::text::date`;
   return row && toListedDay(row);
 }
 
-export interface DayListRange {
+interface DayListRange {
   since: string | null;
   until: string | null;
   /** Lists only days before this one. */
@@ -168,12 +146,12 @@ export interface DayListRange {
   limit: number;
 }
 
-/** Returns the days of a location, latest first, and their total number. */
+/** Returns the days of a location, latest first, and the total number of days in the list. */
 export async function listDays(
   sql: SqlClient,
   locationId: string,
   { since, until, before, offset, limit }: DayListRange,
-): Promise<{ days: ListedDay[]; total: number }> {
+) {
   const isInRange = sql`location_id = ${locationId}
     and day between ${since ?? "0001-01-01"}::text::date and ${until ?? "9999-12-31"}::text::date`;
   const [rows, [counted]] = await Promise.all([

@@ -49,18 +49,15 @@ export const listDaysRoute = defineReportingRoute({
       async ({ after, offset, limit }) => {
         const range = { since, until, before: after?.day ?? null, offset, limit: limit + 1 };
         const { days, total } = await services.db.read(locationId, ({ sql }) => listDays(sql, locationId, range));
-        const items: Buffer[] = [];
+        const items = days.slice(0, limit).map(({ body }) => Buffer.from(body));
         let bytes = 0;
-        let last: string | undefined;
-        for (const { day, body } of days.slice(0, limit)) {
-          const item = Buffer.from(body);
+        const end = items.findIndex((item, index) => {
           bytes += item.byteLength;
-          if (items.length > 0 && bytes > services.config.PAGE_MAX_BYTES) break;
-          items.push(item);
-          last = day;
-        }
-        const hasMore = last !== undefined && days.at(-1)?.day !== last;
-        return { items, total, last: hasMore && last ? { day: last } : null };
+          return index > 0 && bytes > services.config.PAGE_MAX_BYTES;
+        });
+        const page = end === -1 ? items : items.slice(0, end);
+        const last = days[page.length - 1];
+        return { items: page, total, last: last && page.length < days.length ? { day: last.day } : null };
       },
     );
   },

@@ -15,8 +15,7 @@ export const shiftChangeSubscription = defineEventSubscription<ReportingContext,
       const days = [...(await storeShiftChange(tx, data)), ...(await storeOrdersWithoutTill(tx, data))];
       if (days.length === 0) return;
       await recordLocationWrite(tx, locationId);
-      const updatedAt = new Date().toISOString();
-      await updateDays(tx, { locationId, days, updatedAt, traceparent, shouldPublishNewDays: true });
+      await updateDays(tx, { locationId, days, updatedAt: new Date().toISOString(), traceparent });
     });
   },
 );
