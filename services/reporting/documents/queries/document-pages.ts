@@ -1,14 +1,13 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
-import type { DocumentKind } from "../document-kind.ts";
 import {
   type PackedReferenceColumns,
   type PackedResponseReference,
   parsePackedReference,
   readPackedBodies,
 } from "../packing/packed-reader.ts";
-import { needsPackedOrders, recordPackedStart } from "./packed-start-cache.ts";
+import type { DocumentKind } from "./day-counts.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
 export interface DocumentStores {
@@ -56,32 +55,28 @@ const latestDay = "9999-12-31";
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
- * store. A page that is known to need packed orders takes only the second statement.
+ * store.
  */
 export async function findDocumentPage(
   { sql, objects }: DocumentStores,
   filter: DocumentFilter,
   range: DocumentPageRange,
 ): Promise<PageOfJsonItems<DocumentPosition>> {
-  const stored = needsPackedOrders(filter, range)
-    ? undefined
-    : await selectPage(sql, filter, range, { withPacked: false });
-  const rows =
-    stored && isCompletePage(stored, filter, range)
-      ? stored
-      : await selectPage(sql, filter, range, { withPacked: true });
-  const [[, , , , rowCount, total, latestPackedDay, laterOrders]] = rows;
-  if (latestPackedDay !== null && laterOrders !== null)
-    recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
-  const items = await readMissingBodies(
-    objects,
-    rows.flatMap(([body, id, , , , , , , , ...reference]) =>
-      id ? [body?.length ? body : parsePackedReference(reference)] : [],
-    ),
-    filter.kind === "report" ? "v0" : range.body,
+  const stored = await selectPage(sql, filter, range, { withPacked: false });
+  const rows = isCompletePage(stored, filter, range)
+    ? stored
+    : await selectPage(sql, filter, range, { withPacked: true });
+  const [[, , , , rowCount, total]] = rows;
+  const found = rows.flatMap(([body, id, , , , , , , ...reference]) =>
+    id ? [body?.length ? body : parsePackedReference(reference)] : [],
   );
-  if (filter.kind === "report")
-    for (const [index, item] of items.entries()) items[index] = addTillId(item, String(rows[index]?.[8]));
+  const references = found.filter((item): item is PackedResponseReference => !Buffer.isBuffer(item));
+  const packed = references.length === 0 ? [] : await readPackedBodies(objects, references, range.body);
+  const packedTexts = packed.values();
+  const items = found.map((item, index) => {
+    const text = Buffer.isBuffer(item) ? item : (packedTexts.next().value as Buffer);
+    return filter.kind === "report" ? addTillId(text, String(rows[index]?.[7])) : text;
+  });
   const [, id, day, at] = rows.at(-1) as DocumentPageRow;
   const hasMore = Number(rowCount) > items.length;
   return {
@@ -101,8 +96,6 @@ type DocumentPageRow = [
   total: Buffer,
   /** The latest day of a packed order of the location; null for reports and if no order is packed. */
   latestPackedDay: Buffer | null,
-  /** The number of orders of later days in the list, if it has no filter; otherwise null. */
-  laterOrders: Buffer | null,
   /** The id of a report's till; null for orders. */
   tillId: Buffer | null,
   ...PackedReferenceColumns,
@@ -135,7 +128,6 @@ async function selectPage(
   { withPacked }: { withPacked: boolean },
 ): Promise<DocumentPageRows> {
   const { locationId, kind, reportId, tillId } = filter;
-  const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
   const isCountedByDay = reportId === null && tillId === null;
   const isCountedByPeriod = isCountedByDay && isByOffset;
@@ -177,36 +169,18 @@ async function selectPage(
       } as total, ${
         kind === "order" ? sql`(select latest_day from packed_days where location_id = ${locationId})` : sql`null::date`
       } as latest_packed_day
-    ), list as (
-      select *, ${
-        kind === "order" && isWholeList
-          ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)} and day > latest_packed_day)`
-          : sql`null::bigint`
-      } as later_orders
-      from counts
     )
     select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
-      later_orders, report_till_id
+      report_till_id
       ${
         withPacked
           ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), to_json(block_v1_ends), position`
           : sql``
       }
-    from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
+    from counts left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
     order by number`.raw();
   return rows as DocumentPageRows;
-}
-
-/** Replaces references by the packed texts. `body` is the name of the response that is read. */
-async function readMissingBodies(
-  objects: DocumentStores["objects"],
-  bodies: (Buffer | PackedResponseReference)[],
-  body: string,
-): Promise<Buffer[]> {
-  const references = bodies.filter((item): item is PackedResponseReference => !Buffer.isBuffer(item));
-  const texts = (references.length === 0 ? [] : await readPackedBodies(objects, references, body)).values();
-  return bodies.map((item) => (Buffer.isBuffer(item) ? item : (texts.next().value as Buffer)));
 }
 
 /** The number of bytes that `addTillId` adds to a report. */
