@@ -82,13 +82,6 @@ export interface PackedReportTexts {
   finalized: string;
 }
 
-/** A compressed block of orders. */
-interface EncodedOrderBlock {
-  bytes: Buffer;
-  /** The number of bytes from which the V1 responses can be decompressed without the others. */
-  v1End: number;
-}
-
 /**
  * Encodes texts as a block: a line with the sizes of the texts in bytes as a JSON array, then the texts. The size of a
  * missing text is -1. The block is compressed by Brotli. `addBlockChecksum` completes it.
@@ -133,21 +126,15 @@ function decompressStart(block: Uint8Array, end: number): Promise<Buffer> {
   });
 }
 
-/** The numbers of texts in a block: from `first` to before `end`. */
-interface TextRange {
-  first: number;
-  end: number;
-}
-
 /**
- * Returns the texts of a block that `selectTexts` selects by the sizes of all texts, by default all. Decompresses the block
- * only up to the last of them, and keeps no earlier ones.
+ * Returns the texts of a block that `selectTexts` selects by the sizes of all texts, from `first` to before `end`; by
+ * default all. Decompresses the block only up to the last of them, and keeps no earlier ones.
  *
  * @throws Error when the block is damaged, and the errors of `selectTexts`.
  */
 async function decodeBlock(
   block: Uint8Array,
-  selectTexts = (sizes: number[]): TextRange => ({ first: 0, end: sizes.length }),
+  selectTexts = (sizes: number[]) => ({ first: 0, end: sizes.length }),
 ): Promise<(Buffer | null)[]> {
   const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
   decompressor.end(block);
@@ -224,8 +211,11 @@ export async function decodeReportBlock(block: Uint8Array): Promise<PackedReport
   return { v2: `${v2}`, v0: `${v0}`, accountingData: `${accountingData}`, finalized: `${finalized}` };
 }
 
-/** The V1 responses come first, so that reading these, as lists do, need not decompress the V2 responses. */
-export async function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<EncodedOrderBlock> {
+/**
+ * The V1 responses come first, so that reading these, as lists do, need not decompress the V2 responses. `v1End` is the
+ * number of bytes from which they can be decompressed without the others.
+ */
+export async function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<{ bytes: Buffer; v1End: number }> {
   const texts = [...orders.map(({ v1 }) => v1), ...orders.map(({ v2 }) => v2)];
   const { bytes, end: v1End } = await encodeBlock(texts, orders.length);
   return { bytes, v1End };
@@ -248,17 +238,6 @@ export async function decodeV2Orders(block: Uint8Array, count: number): Promise<
   return decodeBlock(block, ({ length }) => ({ first: length / 2, end: length / 2 + count }));
 }
 
-/** The error for a text that is larger than it may be. `bytes` is its size. */
-export class TooLargeTextError extends Error {
-  override readonly name = "TooLargeTextError";
-  readonly bytes: number;
-
-  constructor(bytes: number) {
-    super(`a packed text has ${bytes} bytes`);
-    this.bytes = bytes;
-  }
-}
-
 /** A response in a block. `order` is the number of the order in the block; null for the report. */
 interface PackedText {
   order: number | null;
@@ -267,18 +246,22 @@ interface PackedText {
 }
 
 /**
- * Returns one text of a block.
+ * Returns one text of a block; or its size in bytes if it is larger than `maxBytes`, without decompressing the block.
  *
- * @throws Error when the block is damaged, and `TooLargeTextError` if the text is larger than `maxBytes`. In this case,
- * little of the block was decompressed.
+ * @throws Error when the block is damaged.
  */
-export async function decodeText(block: Uint8Array, { order, body }: PackedText, maxBytes: number): Promise<Buffer> {
+export async function decodeText(
+  block: Uint8Array,
+  { order, body }: PackedText,
+  maxBytes: number,
+): Promise<Buffer | number> {
+  let bytes = 0;
   const [text] = await decodeBlock(block, (sizes) => {
     const first = order === null ? Number(body === "v0") : order + (body === "v2" ? sizes.length / 2 : 0);
-    const bytes = sizes[first] ?? 0;
-    if (bytes > maxBytes) throw new TooLargeTextError(bytes);
-    return { first, end: first + 1 };
+    bytes = sizes[first] ?? 0;
+    return bytes > maxBytes ? { first: 0, end: 0 } : { first, end: first + 1 };
   });
+  if (bytes > maxBytes) return bytes;
   if (!text) throw new Error("A packed block does not contain this text.");
   // A small text is copied, so that the decompressed bytes around it need not stay in memory.
   return text.byteLength < decompressedChunkBytes ? Buffer.from(text) : text;

@@ -9,8 +9,6 @@ import {
   decodeText,
   decodeV1Orders,
   decodeV2Orders,
-  type PackedReportTexts,
-  TooLargeTextError,
   verifyBlockChecksum,
 } from "./pack-format.ts";
 import { countIfUnreadable } from "./packed-object.ts";
@@ -22,6 +20,12 @@ export interface PackedResponseReference {
   till: PackedTillIndex;
   /** Null for the report. */
   position: number | null;
+}
+
+interface PackedBlock {
+  till: PackedTillIndex;
+  block: number;
+  signal?: AbortSignal;
 }
 
 /** The columns of a query of which a reference consists. All are null for a text that is not packed. */
@@ -82,7 +86,7 @@ export async function readPackedBodies(
   body: string,
 ): Promise<Buffer[]> {
   const bodies: Buffer[] = [];
-  const blocks = new Map<string, { till: PackedTillIndex; block: number; indexes: number[] }>();
+  const blocks = new Map<string, PackedBlock & { indexes: number[] }>();
   for (const [index, { till, position }] of references.entries()) {
     const block = findBlock({ till, position });
     const key = `${till.objectKey} ${block}`;
@@ -94,7 +98,7 @@ export async function readPackedBodies(
   await Promise.all(
     [...blocks.values()].map(async ({ till, block, indexes }) => {
       if (block === 0) {
-        const { v0, v2 } = await withBlock(objects, { till, block, signal }, decodeReportBlock);
+        const { v0, v2 } = await readPackedBlock(objects, { till, block, signal }, decodeReportBlock);
         for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
         return;
       }
@@ -102,7 +106,7 @@ export async function readPackedBodies(
       const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
       const count = Math.max(...offsets) + 1;
       const v1End = till.blockV1Ends[block] ?? 0;
-      const texts = await withBlock(objects, { till, block, signal }, (bytes) =>
+      const texts = await readPackedBlock(objects, { till, block, signal }, (bytes) =>
         body === "v2" ? decodeV2Orders(bytes, count) : decodeV1Orders(bytes, { v1End, count }),
       );
       for (const [number, index] of indexes.entries()) {
@@ -133,46 +137,18 @@ export async function readPackedBody(
   const { till, position } = reference;
   const block = findBlock(reference);
   const order = position === null ? null : position - (till.blockFirstPositions[block] ?? 0);
-  const signal = AbortSignal.timeout(requestTimeoutMs);
-  try {
-    return await withBlock(objects, { till, block, signal }, (bytes) => decodeText(bytes, { order, body }, maxBytes));
-  } catch (error) {
-    if (error instanceof TooLargeTextError) return error.bytes;
-    throw error;
-  }
-}
-
-/** Returns the texts of a packed report. @throws `ApiError` service_unavailable, as `readPackedBodies` does. */
-export async function readPackedReport(objects: PackedObjects, till: PackedTillIndex): Promise<PackedReportTexts> {
-  return withBlock(objects, { till, block: 0, signal: AbortSignal.timeout(requestTimeoutMs) }, async (bytes) =>
-    decodeReportBlock(bytes),
-  );
+  return readPackedBlock(objects, { till, block }, (bytes) => decodeText(bytes, { order, body }, maxBytes));
 }
 
 /**
- * Returns a block of a packed till as it is stored, to be decoded in another thread. The first block is the report.
+ * Returns what `decode` returns for a block of a packed till, when few enough blocks of the location are being read. The
+ * first block is the report. `signal` is aborted when the request has waited too long.
  *
  * @throws `ApiError` service_unavailable, as `readPackedBodies` does.
  */
-export async function readPackedBlock(
+export async function readPackedBlock<T>(
   objects: PackedObjects,
-  till: PackedTillIndex,
-  block: number,
-): Promise<Uint8Array> {
-  return withBlock(objects, { till, block, signal: AbortSignal.timeout(requestTimeoutMs) }, async (bytes) => bytes);
-}
-
-interface BlockToRead {
-  till: PackedTillIndex;
-  block: number;
-  /** Aborted when the request has waited too long. */
-  signal: AbortSignal;
-}
-
-/** Reads a block and runs `decode` on it, when few enough blocks of the location are being read. */
-async function withBlock<T>(
-  objects: PackedObjects,
-  { till, block, signal }: BlockToRead,
+  { till, block, signal = AbortSignal.timeout(requestTimeoutMs) }: PackedBlock,
   decode: (bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
   const { objectKey } = till;
@@ -187,7 +163,6 @@ async function withBlock<T>(
   try {
     return await racePromiseWithAbort(blocksOfLocations.run(readAndDecode, location, { signal }), signal);
   } catch (cause) {
-    if (cause instanceof TooLargeTextError) throw cause;
     countIfUnreadable(cause);
     throw createPackedResponseError(`block ${block} of ${objectKey} cannot be read`, cause);
   }
