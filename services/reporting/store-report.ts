@@ -13,10 +13,10 @@ import { adjustDayCounts } from "./documents/queries/day-counts.ts";
 import * as orders from "./documents/queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./documents/queries/packed-tills.ts";
 import * as reports from "./documents/queries/reports.ts";
+import type { TillKey } from "./documents/queries/tills.ts";
 import { deleteTillMetrics, replaceTillMetrics } from "./metrics/queries/metrics.ts";
 
-type TillPushedData = BusEventData<"till.pushed">;
-type ReportFinalizedData = BusEventData<"report.finalized">;
+export type TillPushedData = BusEventData<"till.pushed">;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
@@ -34,8 +34,8 @@ export async function replaceDocuments(
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
-  const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
-    reports.findPreviousReport(tx, { locationId, tillId }),
+  const [{ report: previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
+    reports.findReportOfTill(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
     assertTillCanChange(tx, { locationId, tillId, newOrderIds: orderIds }),
   ]);
@@ -55,11 +55,7 @@ export async function replaceDocuments(
   };
   const content = { contentVersion, reportId: id, pushedAt: pushed.pushedAt };
   const [orderDays] = await Promise.all([
-    replaceOrders(tx, pushed, {
-      copies,
-      orders: report.orders,
-      rows: generateOrderRows(report, creationTimes, content),
-    }),
+    replaceOrders(tx, pushed, { copies, orders: report.orders, rows: generateOrderRows(report, creationTimes, content) }),
     reports.upsertReportRow(tx, reportRow),
     replaceTillMetrics(tx, { locationId, tillId, previousDay: previousReport?.day, day, metrics: report.metrics }),
   ]);
@@ -73,7 +69,7 @@ export async function replaceDocuments(
   }
   await Promise.all([
     adjustDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
-    updateDays(tx, { locationId, days, updatedAt: now, traceparent, shouldPublishNewDays: true }),
+    updateDays(tx, { locationId, days, updatedAt: now, traceparent }),
   ]);
 }
 
@@ -83,47 +79,44 @@ export async function replaceDocuments(
  */
 export async function deleteDocumentsOfTill(
   tx: SqlTransaction,
-  { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
+  { tillId, locationId }: TillKey,
   { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
-  const { previousReport, hasOrdersWithoutTill } = await reports.findPreviousReport(tx, {
-    ...{ locationId, tillId },
-  });
-  if (!previousReport) return;
+  const key = { locationId, tillId };
+  const { report, hasOrdersWithoutTill } = await reports.findReportOfTill(tx, key);
+  if (!report) return;
   // Copies that are not current are deleted without an effect on those of other tills, which may be packed.
-  const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
-  const copies = await orders.findOrderCopies(tx, { locationId, tillId, ids: [...ids] });
+  const ids = new Set(await orders.findOrderIdsOfTill(tx, key, { isCurrent: true }));
+  const copies = await orders.findOrderCopies(tx, { ...key, ids: [...ids] });
   const changed = copies.filter((copy) => copy.tillId === tillId || ids.has(copy.id));
-  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, orders: [], rows: [] });
-  orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
-  await reports.deleteReportOfTill(tx, { locationId, tillId });
-  await deleteTillMetrics(tx, { locationId, tillId, day: previousReport.day });
-  const reportDays = { before: [previousReport.day], after: [] };
-  const days = [previousReport.day];
-  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
-  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, shouldPublishNewDays: true };
+  const orderDays = await replaceOrders(tx, key, { copies: changed, orders: [], rows: [] });
+  orderDays.before.push(...(await deletePackedOrders(tx, key)));
+  await tx`delete from reports where location_id = ${locationId} and till_id = ${tillId}`;
+  await deleteTillMetrics(tx, { ...key, day: report.day });
+  const days = [report.day];
+  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { ...key, orderIds: [] })));
   await Promise.all([
-    adjustDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
-    updateDays(tx, { locationId, days, ...change }),
+    adjustDayCounts(tx, { locationId, report: { before: [report.day], after: [] }, order: orderDays }),
+    updateDays(tx, { locationId, days, updatedAt: new Date().toISOString(), traceparent, isExpiry }),
   ]);
 }
 
-interface OrderReplacement {
-  /** The stored copies of the till's previous orders and of the new orders, in all tills. */
-  copies: orders.StoredOrderCopy[];
-  orders: Pick<CalculatedOrder, "id" | "day">[];
-  /** The rows of `orders`. */
-  rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>;
-}
-
-/** Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. */
+/**
+ * Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. `copies`
+ * are those of the previous and the new orders in all tills, and `rows` are the rows of `orders`.
+ */
 async function replaceOrders(
   tx: SqlTransaction,
-  { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  { copies, orders: replacements, rows }: OrderReplacement,
+  { tillId, locationId }: TillKey,
+  { copies, orders: replacements, rows }: {
+    copies: orders.StoredOrderCopy[];
+    orders: Pick<CalculatedOrder, "id" | "day">[];
+    rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>;
+  },
 ): Promise<{ before: string[]; after: string[] }> {
   const before = copies.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
-  if (copies.some((copy) => copy.tillId === tillId)) await orders.deleteOrdersOfTill(tx, { locationId, tillId });
+  if (copies.some((copy) => copy.tillId === tillId))
+    await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
   const sharedIds = new Set(copies.filter((copy) => copy.tillId !== tillId).map(({ id }) => id));
   const isCurrent = ({ id }: Pick<CalculatedOrder, "id">) => !sharedIds.has(id);
   const toInsert = (async function* () {
@@ -179,7 +172,7 @@ function findEarliestCreationTimes(copies: orders.StoredOrderCopy[]): Map<string
 /** Deletes what is stored of a till that is packed or lost, without its texts. Returns the days of its current orders. */
 async function deletePackedOrders(
   tx: SqlTransaction,
-  key: Pick<TillPushedData, "tillId" | "locationId">,
+  key: TillKey,
 ): Promise<string[]> {
   const till = await findPackedTill(tx, key);
   if (!till) return [];
@@ -192,20 +185,11 @@ async function deletePackedOrders(
 export function toReportFinalizedData(
   { locationId, tillId, revision, isErasure, erasedRevision }: TillPushedData,
   report: CalculatedTill,
-): ReportFinalizedData {
+): BusEventData<"report.finalized"> {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
-  const orderIds = report.orders.map(({ id }) => id);
   return {
-    locationId,
-    reportId,
-    tillId,
-    revision,
-    reportVersion,
-    reportNumber,
-    startedAt,
-    finalizedAt,
-    totalSales,
-    orderIds,
+    ...{ locationId, reportId, tillId, revision, reportVersion, reportNumber, startedAt, finalizedAt, totalSales },
+    orderIds: report.orders.map(({ id }) => id),
     ...((isErasure || erasedRevision !== undefined) && { isErased: true }),
   };
 }

@@ -10,7 +10,7 @@ import type { UnpackingServices } from "../documents/packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
 import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
 import { findReportOfTill, listTillsWithReportBefore } from "../documents/queries/reports.ts";
-import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../documents/queries/tills.ts";
+import { listTillsWithoutReportBefore, type TillKey } from "../documents/queries/tills.ts";
 import { deleteDocumentsOfTill } from "../store-report.ts";
 
 const batchSize = 200;
@@ -96,14 +96,15 @@ async function removeExpiredTill(
     db.transaction(async (tx) => {
       // As for a revision that is stored: tills can contain the same orders and share day counts.
       await lockInTransaction(tx, db, `location ${locationId}`);
-      const till = await lockTillRow(tx, { locationId, tillId });
+      const [till] = await tx<{ revision: number }[]>`
+        select revision from tills where location_id = ${locationId} and till_id = ${tillId} for update`;
       if (!till) return false;
-      const report = await findReportOfTill(tx, { locationId, tillId });
+      const { report } = await findReportOfTill(tx, { locationId, tillId });
       if (report && report.day >= beforeDay) return false;
       await assertTillCanBeDeleted(tx, { locationId, tillId });
       await recordLocationWrite(tx, locationId);
       await deleteDocumentsOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
-      await deleteTillRow(tx, { locationId, tillId });
+      await tx`delete from tills where location_id = ${locationId} and till_id = ${tillId}`;
       const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });
       return true;

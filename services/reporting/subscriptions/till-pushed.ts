@@ -19,17 +19,17 @@ import type { ReportingContext } from "../context.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
 import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
 import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
-import { findAppliedTillRevisionNumber, recordTillRevision } from "../documents/queries/tills.ts";
+import { findAppliedTill, recordTillRevision } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 import { repeatErasureOfOrders } from "../retention/request-erasure.ts";
-import { deleteDocumentsOfTill, replaceDocuments, toReportFinalizedData } from "../store-report.ts";
+import { deleteDocumentsOfTill, replaceDocuments, type TillPushedData, toReportFinalizedData } from "../store-report.ts";
 import type { CalculatingContext } from "../till-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<CalculatingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
-    const applied = await findAppliedTillRevisionNumber(services.db.sql, data);
+    const applied = (await findAppliedTill(services.db.sql, data))?.revision ?? 0;
     // An outdated revision is skipped before its body is loaded, because the body may be large.
     if (applied > data.revision) return once(async () => {});
     const till =
@@ -50,11 +50,6 @@ export const calculateTillReportSubscription = defineEventSubscription<Calculati
   { concurrency: 4, hasRevisions: true, onDeadLetter: publishParkedReport },
 );
 
-function getParkedReason(error: unknown): string {
-  const reason: TillReportParkedReason = error instanceof ObjectNotFoundError ? "body_missing" : "calculation_failed";
-  return (error instanceof PermanentEventError && error.publicReason) || reason;
-}
-
 /** Publishes that a till has no report. The event's id derives from that of the dead letter, so it is published once. */
 async function publishParkedReport(
   tx: SqlTransaction,
@@ -62,7 +57,9 @@ async function publishParkedReport(
 ): Promise<void> {
   const { locationId, tillId, revision } = data;
   const reportId = computeTillReportId(tillId);
-  const reason = getParkedReason(error);
+  const otherReason: TillReportParkedReason =
+    error instanceof ObjectNotFoundError ? "body_missing" : "calculation_failed";
+  const reason = (error instanceof PermanentEventError && error.publicReason) || otherReason;
   await writeEventToOutbox(tx, "report.parked", {
     id: uuidV5("parked", eventId),
     subject: reportId,
@@ -72,7 +69,7 @@ async function publishParkedReport(
 }
 
 async function calculateReport(
-  data: BusEventData<"till.pushed">,
+  data: TillPushedData,
   { db, objects, calculator }: CalculatingContext,
   { context, isNew }: { context: ObservabilityContext; isNew: boolean },
 ): Promise<CalculatedTill | null> {
@@ -86,7 +83,7 @@ async function calculateReport(
 }
 
 interface AppliedTill {
-  data: BusEventData<"till.pushed">;
+  data: TillPushedData;
   /** Null for a till in training mode, and for a revision that was already applied. */
   till: CalculatedTill | null;
   traceparent: string;
@@ -114,7 +111,7 @@ async function applyTillRevision(
   const isErasure = data.isErasure || previousRevision < (data.erasedRevision ?? 0);
   await Promise.all([
     isNew && changeStoredReport(tx, db, { data, till, traceparent, isErasure }),
-    publishChangedReport(tx, { data, finalized, traceparent }),
+    publishChangedReport(tx, data, finalized, traceparent),
   ]);
 }
 
@@ -141,13 +138,13 @@ async function changeStoredReport(
   ]);
 }
 
-interface ChangedReport extends Pick<AppliedTill, "data" | "traceparent"> {
-  /** Null or undefined if the till has no report. */
-  finalized: BusEventData<"report.finalized"> | null | undefined;
-}
-
-async function publishChangedReport(tx: SqlTransaction, { data, finalized, traceparent }: ChangedReport) {
-  const { tillId, locationId, revision } = data;
+/** Publishes the report of a till, or that the till has none. */
+async function publishChangedReport(
+  tx: SqlTransaction,
+  { tillId, locationId, revision }: TillPushedData,
+  finalized: BusEventData<"report.finalized"> | null | undefined,
+  traceparent: string,
+): Promise<void> {
   const reportId = computeTillReportId(tillId);
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {

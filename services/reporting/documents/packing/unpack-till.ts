@@ -66,7 +66,7 @@ export async function unpackTill({ db, objects }: UnpackingServices, key: TillKe
 export async function giveUpPackedTexts({ db }: Pick<ReportingContext, "db">, found: PackedTillRow) {
   await changePackedTill(db, found, async (tx, till) => {
     const rows = await buildOrderRows(tx, till);
-    const report = await findReportOfTill(tx, till);
+    const { report } = await findReportOfTill(tx, till);
     const createdAt = report?.createdAt ?? till.pushedAt.toISOString();
     const v2Deflated = new Uint8Array();
     await insertOrders(

@@ -1,7 +1,7 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ReportingContext } from "../../context.ts";
-import { findCurrentOrderIdsOfTill } from "../queries/orders.ts";
-import { findPackedTillIds, findPackedTillsSharingOrders } from "../queries/packed-tills.ts";
+import { findOrderIdsOfTill } from "../queries/orders.ts";
+import { findPackedTillIds } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { UnreadablePackedTillError } from "./packed-object.ts";
 import { giveUpPackedTexts, type UnpackingServices, unpackTill } from "./unpack-till.ts";
@@ -17,24 +17,19 @@ class PackedTillsError extends Error {
   }
 }
 
-interface UnpackingOptions {
-  /**
-   * Whether to give up the texts of tills whose objects are missing or damaged. Only for callers that have just read
-   * another object: otherwise, the whole object store may be missing, for example because its configuration is wrong.
-   */
-  canGiveUpTexts?: boolean;
-}
-
 /**
  * Runs `work`, a transaction that calls `assertTillCanChange` or `assertTillCanBeDeleted`. If tills must be unpacked
  * first, unpacks them in transactions of their own, and runs `work` again. Statements that change reports and orders
  * know no packed tills.
+ *
+ * `canGiveUpTexts` gives up the texts of tills whose objects are missing or damaged. Only for callers that have just read
+ * another object: otherwise, the whole object store may be missing, for example because its configuration is wrong.
  */
 export async function withUnpackedTills<T>(
   services: UnpackingServices & Pick<ReportingContext, "log">,
   locationId: string,
   work: () => Promise<T>,
-  { canGiveUpTexts = false }: UnpackingOptions = {},
+  { canGiveUpTexts = false } = {},
 ): Promise<T> {
   // A till can contain orders of several packed tills, and of further ones that are found only when it is unpacked.
   for (;;) {
@@ -46,8 +41,8 @@ export async function withUnpackedTills<T>(
         await unpackTill(services, { locationId, tillId }).catch(async (error: unknown) => {
           if (!canGiveUpTexts || !(error instanceof UnreadablePackedTillError)) throw error;
           await giveUpPackedTexts(services, error.till);
-          const { objectKey } = error.till;
-          services.log.error({ err: error, locationId, tillId, objectKey }, "packed till lost; reprocess it");
+          const fields = { err: error, locationId, tillId, objectKey: error.till.objectKey };
+          services.log.error(fields, "packed till lost; reprocess it");
         });
       }
     }
@@ -64,7 +59,8 @@ export async function assertTillCanChange(
   tx: SqlTransaction,
   { locationId, tillId, newOrderIds = [] }: TillKey & { newOrderIds?: string[] },
 ): Promise<void> {
-  const tillIds = await findPackedTillsSharingOrders(tx, { locationId, tillId, orderIds: newOrderIds });
+  const ownOrderIds = tx`array(select id from orders where location_id = ${locationId} and till_id = ${tillId})`;
+  const tillIds = await findPackedTillIds(tx, { locationId, tillId }, tx`${newOrderIds}::uuid[] || ${ownOrderIds}`);
   if (tillIds.length > 0) throw new PackedTillsError(tillIds);
 }
 
@@ -75,8 +71,8 @@ export async function assertTillCanChange(
  * @throws PackedTillsError, which `withUnpackedTills` handles.
  */
 export async function assertTillCanBeDeleted(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
-  const orderIds = await findCurrentOrderIdsOfTill(tx, { locationId, tillId });
-  const tillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
+  const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId }, { isCurrent: true });
+  const tillIds = await findPackedTillIds(tx, { locationId, tillId }, tx`${orderIds}::uuid[]`);
   const otherTillIds = tillIds.filter((id) => id !== tillId);
   if (otherTillIds.length > 0) throw new PackedTillsError(otherTillIds);
 }

@@ -5,7 +5,11 @@ import {
   type SqlTransaction,
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
-import { type DocumentKind, documentKinds } from "../document-kind.ts";
+
+/** The kinds of documents that reporting stores and lists. */
+const documentKinds = ["report", "order"] as const;
+
+export type DocumentKind = (typeof documentKinds)[number];
 
 interface DayCountChange {
   /** The day (YYYY-MM-DD) of each report or order before and after the change. A day can occur several times. */

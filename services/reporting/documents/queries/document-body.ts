@@ -1,8 +1,8 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import type { DocumentKind } from "../document-kind.ts";
 import { computeDocumentTag } from "../entity-tags.ts";
 import { type PackedReferenceColumns, parsePackedReference, readPackedBody } from "../packing/packed-reader.ts";
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
+import type { DocumentKind } from "./day-counts.ts";
 import type { DocumentStores } from "./document-pages.ts";
 
 interface RequestedBody {

@@ -20,23 +20,15 @@ interface LocationOrderIds {
   ids: string[];
 }
 
-export async function findOrderIdsOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
-    select id from orders where location_id = ${locationId} and till_id = ${tillId}
-    union all
-    select unnest(ids) from packed_orders where location_id = ${locationId} and till_id = ${tillId}`;
-  return rows.map(({ id }) => id);
-}
-
-export async function findCurrentOrderIdsOfTill(
+/** Returns the ids of a till's orders, or only of those that are current. */
+export async function findOrderIdsOfTill(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
+  { isCurrent = false } = {},
 ): Promise<string[]> {
+  const isSelected = tx`location_id = ${locationId} and till_id = ${tillId} ${isCurrent ? tx`and is_current` : tx``}`;
   const rows = await tx<{ id: string }[]>`
-    select id from orders where location_id = ${locationId} and till_id = ${tillId} and is_current
-    union all
-    select unnest(ids) from packed_orders
-    where location_id = ${locationId} and till_id = ${tillId} and is_current`;
+    select id from orders where ${isSelected} union all select unnest(ids) from packed_orders where ${isSelected}`;
   return rows.map(({ id }) => id);
 }
 
@@ -81,10 +73,6 @@ export async function findDaysOfOrdersByIds(
     select day::text as day from orders
     where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
   return rows.map(({ day }) => day);
-}
-
-export async function deleteOrdersOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
-  await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
 /** A row of `orders` with its till. */

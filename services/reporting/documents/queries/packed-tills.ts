@@ -1,5 +1,5 @@
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "./tills.ts";
 
 /** Where the texts of a packed till are in the object store. */
@@ -82,26 +82,15 @@ export async function listPackedOrders(
     from packed_orders where location_id = ${locationId} and till_id = ${tillId} order by first_position`;
 }
 
-/** Returns those of the location's packed tills that are this till, or that contain one of these orders. */
+/** Returns those of the location's packed tills that are this till, or that contain one of these orders (`uuid[]`). */
 export async function findPackedTillIds(
   tx: SqlTransaction,
-  { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
+  { locationId, tillId }: TillKey,
+  orderIds: SqlFragment,
 ): Promise<string[]> {
   const rows = await tx<{ tillId: string }[]>`
     select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId} and lost_at is null
-    union select till_id from packed_orders where location_id = ${locationId} and ids && ${orderIds}::uuid[]`;
-  return rows.map(({ tillId }) => tillId);
-}
-
-/** As `findPackedTillIds`, but also returns packed tills that contain an order of this till, which is not packed. */
-export async function findPackedTillsSharingOrders(
-  tx: SqlTransaction,
-  { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
-): Promise<string[]> {
-  const rows = await tx<{ tillId: string }[]>`
-    select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId} and lost_at is null
-    union select till_id from packed_orders where location_id = ${locationId} and ids && (
-      ${orderIds}::uuid[] || array(select id from orders where location_id = ${locationId} and till_id = ${tillId}))`;
+    union select till_id from packed_orders where location_id = ${locationId} and ids && (${orderIds})`;
   return rows.map(({ tillId }) => tillId);
 }
 

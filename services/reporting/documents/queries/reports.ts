@@ -26,29 +26,20 @@ export interface ReportRow {
   hasMetrics: boolean;
 }
 
-/** Returns the day and the creation time of a till's report; undefined if the till has no report. */
+/** Returns the day and the creation time of a till's report, and whether the location has live orders that are in no till. */
 export async function findReportOfTill(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
-): Promise<{ day: string; createdAt: string } | undefined> {
-  const [row] = await tx<{ day: string; createdAt: Date }[]>`
-    select day::text as day, created_at from reports where location_id = ${locationId} and till_id = ${tillId}`;
-  return row && { ...row, createdAt: row.createdAt.toISOString() };
-}
-
-/** As `findReportOfTill`, and whether the location has orders that were live and are in no till. */
-export async function findPreviousReport(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-): Promise<{ previousReport: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {
-  const [row] = await tx<[{ day: string | null; createdAt: Date | null; hasOrdersWithoutTill: boolean }]>`
+): Promise<{ report: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {
+  const [{ day, createdAt, hasOrdersWithoutTill }] = await tx<
+    [{ day: string | null; createdAt: Date | null; hasOrdersWithoutTill: boolean }]
+  >`
     select day::text as day, created_at, exists (
       select from orders_without_till where location_id = ${locationId}
     ) as has_orders_without_till
     from (values (1)) as one left join reports on location_id = ${locationId} and till_id = ${tillId}`;
-  const { day, createdAt, hasOrdersWithoutTill } = row;
-  const previousReport = day === null || createdAt === null ? undefined : { day, createdAt: createdAt.toISOString() };
-  return { previousReport, hasOrdersWithoutTill };
+  const report = day === null || createdAt === null ? undefined : { day, createdAt: createdAt.toISOString() };
+  return { report, hasOrdersWithoutTill };
 }
 
 export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
@@ -61,10 +52,6 @@ export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promi
       till_figures = excluded.till_figures, has_metrics = excluded.has_metrics, packed_v0_bytes = null`;
 }
 
-export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
-  await tx`delete from reports where location_id = ${locationId} and till_id = ${tillId}`;
-}
-
 /** Returns the data of the `report.finalized` event of a till's report; undefined when the report does not exist. */
 export async function findReportFinalizedEventData(
   tx: SqlTransaction,
@@ -73,16 +60,7 @@ export async function findReportFinalizedEventData(
   const [row] = await tx<{ finalized: string }[]>`
     select finalized from reports where location_id = ${locationId} and till_id = ${tillId}`;
   if (!row) return undefined;
-  return completeReportFinalizedEventData(tx, { locationId, tillId }, row.finalized);
-}
-
-/** Returns the data of the `report.finalized` event that is stored with a report. */
-async function completeReportFinalizedEventData(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-  finalized: string,
-): Promise<BusEventData<"report.finalized">> {
-  const data: BusEventData<"report.finalized"> = JSON.parse(finalized);
+  const data: BusEventData<"report.finalized"> = JSON.parse(row.finalized);
   // The report of a packed till is stored without the ids of its orders.
   return data.orderIds.length > 0 ? data : { ...data, orderIds: await findOrderIdsOfTill(tx, { locationId, tillId }) };
 }
@@ -201,16 +179,11 @@ export async function findStoredTillData(
 /** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
 export async function listTillsWithReportBefore(
   sql: SqlClient,
-  {
-    locationId,
-    beforeDay,
-    skippedTillIds,
-    limit,
-  }: { locationId: string; beforeDay: string; skippedTillIds: string[]; limit: number },
+  range: { locationId: string; beforeDay: string; skippedTillIds: string[]; limit: number },
 ): Promise<TillKey[]> {
   return sql<TillKey[]>`
     select location_id, till_id from reports
-    where location_id = ${locationId} and day < ${beforeDay}::text::date
-      and till_id <> all(${skippedTillIds}::uuid[])
-    order by day, started_at, id limit ${limit}`;
+    where location_id = ${range.locationId} and day < ${range.beforeDay}::text::date
+      and till_id <> all(${range.skippedTillIds}::uuid[])
+    order by day, started_at, id limit ${range.limit}`;
 }

@@ -8,13 +8,6 @@ export interface TillKey {
   tillId: string;
 }
 
-/** Returns the highest revision of a till that was applied; 0 if none was applied. */
-export async function findAppliedTillRevisionNumber(sql: SqlClient, { locationId, tillId }: TillKey): Promise<number> {
-  const [current] = await sql<{ revision: number }[]>`
-    select revision from tills where location_id = ${locationId} and till_id = ${tillId}`;
-  return current?.revision ?? 0;
-}
-
 /** Returns the applied revision of a till, the hash of its body, and when the till was first pushed. */
 export async function findAppliedTill(
   sql: SqlClient | SqlTransaction,
@@ -86,20 +79,6 @@ export async function* findLocationsWithTillsToErase({ sql }: Database, before: 
       select distinct location_id from ${sql(partition)} where pushed_at < ${before} and erased_at is null`;
     yield rows.map(({ locationId }) => locationId);
   }
-}
-
-/** Locks a till's row, and returns the highest revision that was applied. */
-export async function lockTillRow(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-): Promise<{ revision: number } | undefined> {
-  const [row] = await tx<{ revision: number }[]>`
-    select revision from tills where location_id = ${locationId} and till_id = ${tillId} for update`;
-  return row;
-}
-
-export async function deleteTillRow(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
-  await tx`delete from tills where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
 /**

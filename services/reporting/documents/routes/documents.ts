@@ -24,20 +24,17 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute, type ReportingContext } from "../../context.ts";
-import type { DocumentKind } from "../document-kind.ts";
+import type { DocumentKind } from "../queries/day-counts.ts";
 import { findDocumentBody } from "../queries/document-body.ts";
 import { findDocumentPage } from "../queries/document-pages.ts";
 
+const dayParameter = (description: string) =>
+  dayQueryParameter.optional().meta({ ...dayQueryParameter.meta(), description });
+
 const reportOrOrderListShape = {
   ...paginationQueryShape,
-  since: dayQueryParameter.optional().meta({
-    ...dayQueryParameter.meta(),
-    description: "First day to include, as YYYY-MM-DD in the location's time zone",
-  }),
-  until: dayQueryParameter.optional().meta({
-    ...dayQueryParameter.meta(),
-    description: "Last day to include, as YYYY-MM-DD in the location's time zone",
-  }),
+  since: dayParameter("First day to include, as YYYY-MM-DD in the location's time zone"),
+  until: dayParameter("Last day to include, as YYYY-MM-DD in the location's time zone"),
   locationId: locationIdQueryParameter(),
 };
 
@@ -81,13 +78,10 @@ async function documentPageResponse(
   const locationId = resolveAuthorizedLocationId(principal, query.locationId);
   const filter = { locationId, kind, since, until, reportId, tillId };
   return createPageResponse({ query, locationId, principal, url, origin }, pagePositionSchema, (range) =>
-    services.db.read(locationId, ({ sql }) =>
-      findDocumentPage({ sql, objects: services.objects }, filter, {
-        ...range,
-        body,
-        maxBytes: services.config.PAGE_MAX_BYTES,
-      }),
-    ),
+    services.db.read(locationId, ({ sql }) => {
+      const pageRange = { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES };
+      return findDocumentPage({ sql, objects: services.objects }, filter, pageRange);
+    }),
   );
 }
 
