@@ -5,13 +5,29 @@ import { locationLimits } from "@pragma/runtime/admission/limits";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
   createNotModifiedResponse,
+  createTaggedJsonResponse,
   type ResponseHeaders,
+  type RouteHandlerResponse,
   revalidationHeaders,
   streamAfterFirstChunk,
 } from "@pragma/runtime/http/route-response";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ReportingContext } from "../context.ts";
-import { type FileRange, parseFileRange } from "./parse-range.ts";
+
+/** The headers of responses about an export that is in progress. */
+export const unfinishedExportHeaders = { "retry-after": "2" };
+
+const unfinishedStates = ["queued", "pending", "running"];
+
+/** Returns a response with an export, which clients read again until it has ended. */
+export function createExportStateResponse(
+  body: { state: string },
+  header: (name: string) => string | undefined,
+): RouteHandlerResponse {
+  const response = createTaggedJsonResponse(JSON.stringify(body), { ifNoneMatch: header("if-none-match") });
+  if (!unfinishedStates.includes(body.state)) return response;
+  return { ...response, headers: { ...response.headers, ...unfinishedExportHeaders } };
+}
 
 /** A file of an export: its object, or the bytes themselves. */
 export interface DownloadedFile {
@@ -31,12 +47,9 @@ export interface DownloadedFile {
 export async function createFileResponse(
   { objects }: Pick<ReportingContext, "objects">,
   { name, size, etag, contentType, content, hasRanges }: DownloadedFile,
-  {
-    principal,
-    header,
-    notFoundError,
-  }: { principal: Principal; header(name: string): string | undefined; notFoundError: ApiError },
+  request: { principal: Principal; header(name: string): string | undefined; notFoundError: ApiError },
 ) {
+  const { principal, header, notFoundError } = request;
   const unchanged = createNotModifiedResponse({ etag, ifNoneMatch: header("if-none-match") });
   if (unchanged) return unchanged;
   const range = hasRanges ? parseFileRange(header("range"), { ifRange: header("if-range"), etag, size }) : null;
@@ -89,4 +102,33 @@ async function* readChunks(
     yield chunk;
     offset += chunk.byteLength;
   }
+}
+
+/** The bytes of a file from offset `start` to before offset `end`. */
+interface FileRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Returns the requested range of a file, `unsatisfiable` if it begins after the end of the file, or null for the whole
+ * file: without a `Range` header, and if the header is invalid or has several ranges, which a server may ignore (RFC 9110,
+ * section 14.2). `ifRange` is the `If-Range` header. If it is not the entity tag of the file, the whole file is returned.
+ */
+function parseFileRange(
+  header: string | undefined,
+  { ifRange, etag, size }: { ifRange: string | undefined; etag: string; size: number },
+): FileRange | "unsatisfiable" | null {
+  if (ifRange !== undefined && ifRange !== `"${etag}"`) return null;
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.replaceAll(/\s/g, "") ?? "");
+  const [, first = "", last = ""] = match ?? [];
+  if (first === "" && last === "") return null;
+  if (first === "") {
+    const suffix = Math.min(Number(last), size);
+    return suffix === 0 ? "unsatisfiable" : { start: size - suffix, end: size };
+  }
+  const start = Number(first);
+  const end = last === "" ? size : Math.min(Number(last) + 1, size);
+  if (last !== "" && Number(last) < start) return null;
+  return start >= size ? "unsatisfiable" : { start, end };
 }

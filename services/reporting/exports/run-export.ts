@@ -28,6 +28,15 @@ import {
   type NewExport,
 } from "./queries/export-queries.ts";
 
+interface ExportRequest<Types extends ExportTypes> {
+  /** Null for an export of several locations. */
+  locationId: string | null;
+  principal: Principal;
+  context: ObservabilityContext;
+  audit: AuditSource;
+  prepare(tx: SqlTransaction): Promise<Pick<NewExport<Types>, "request" | "files"> & { auditDetails: object }>;
+}
+
 /**
  * Creates an export, which runs in the background. `prepare` returns what to store, after the limit was checked.
  *
@@ -36,19 +45,7 @@ import {
 export async function createExport<Types extends ExportTypes>(
   { db, config, pollExports }: Pick<ExportsContext, "db" | "config" | "pollExports">,
   kind: ExportKind<Types>,
-  {
-    locationId,
-    principal,
-    context,
-    audit,
-    prepare,
-  }: {
-    locationId: string | null;
-    principal: Principal;
-    context: ObservabilityContext;
-    audit: AuditSource;
-    prepare(tx: SqlTransaction): Promise<Pick<NewExport<Types>, "request" | "files"> & { auditDetails: object }>;
-  },
+  { locationId, principal, context, audit, prepare }: ExportRequest<Types>,
 ): Promise<ExportRow<Types>> {
   const id = randomUUID();
   const { keyId, consumer } = principal;
@@ -136,7 +133,7 @@ async function runExport<Types extends ExportTypes>(
     try {
       const row = await findClaimedExport<Types>(db.sql, claim);
       if (!row) return;
-      const finished = await work(createExportRun({ services, kind, claim, row, context, signal }));
+      const finished = await work(createExportRun(services, kind, { claim, row, context, signal }));
       log.info({ ...fields(), ...finished }, `${kind.name} export finished`);
     } catch (error) {
       // A removed location's exports have been deleted, or are about to be.
@@ -146,12 +143,9 @@ async function runExport<Types extends ExportTypes>(
         return;
       }
       const isLastAttempt = failedAttempts + 1 >= kind.maxFailedAttempts;
-      const failure =
-        error instanceof ExportFailedError ? error.failure : isLastAttempt ? kind.toFailure?.(error) : undefined;
-      log[error instanceof ExportFailedError ? "info" : "error"](
-        { ...fields(), err: error },
-        `${kind.name} export failed`,
-      );
+      const hasFailed = error instanceof ExportFailedError;
+      const failure = hasFailed ? error.failure : isLastAttempt ? kind.toFailure?.(error) : undefined;
+      log[hasFailed ? "info" : "error"]({ ...fields(), err: error }, `${kind.name} export failed`);
       const retentionDays = kind.retentionDays(config);
       if (failure) await db.transaction((tx) => failExport(tx, claim, { failure, retentionDays }));
       else {
@@ -162,24 +156,21 @@ async function runExport<Types extends ExportTypes>(
   });
 }
 
-/** The state of a running export, with what its kind needs to write files. */
-export type ExportRun<Types extends ExportTypes> = ReturnType<typeof createExportRun<Types>>;
-
-function createExportRun<Types extends ExportTypes>({
-  services,
-  kind,
-  claim,
-  row,
-  context,
-  signal,
-}: {
-  services: ExportServices;
-  kind: ExportKind<Types>;
+interface ClaimedExport<Types extends ExportTypes> {
   claim: ExportClaim;
   row: ExportRow<Types>;
   context: ObservabilityContext;
   signal: AbortSignal;
-}) {
+}
+
+/** The state of a running export, with what its kind needs to write files. */
+export type ExportRun<Types extends ExportTypes> = ReturnType<typeof createExportRun<Types>>;
+
+function createExportRun<Types extends ExportTypes>(
+  services: ExportServices,
+  kind: ExportKind<Types>,
+  { claim, row, context, signal }: ClaimedExport<Types>,
+) {
   const { db, objects, config, locations } = services;
   let renewedAtMs = Number.NEGATIVE_INFINITY;
 

@@ -6,12 +6,7 @@ import { isExportOfOtherLocationDue } from "../export-claims.ts";
 import type { ExportKind } from "../export-kind.ts";
 import { listExportFiles } from "../queries/export-queries.ts";
 import { ExportFailedError, ExportInterruptedError, type ExportRun } from "../run-export.ts";
-import {
-  createExportFileRunner,
-  type ExportFileWorkers,
-  TillTooLargeError,
-  TooManyRowsError,
-} from "./export-worker-client.ts";
+import { createExportFileRunner, type ExportFileWorkers } from "./export-worker-client.ts";
 import type { WrittenExportFile } from "./export-worker-messages.ts";
 import {
   type BulkExportPosition,
@@ -32,18 +27,11 @@ interface BulkExportProgress {
   currencyCode: string | null;
 }
 
-interface BulkExportFileDetails {
-  rows: number;
-  /** The sum of each summed column. */
-  sums: Record<string, number>;
-  firstDay: string;
-  lastDay: string;
-}
-
 export interface BulkExportTypes {
   request: BulkExportQuery;
   progress: BulkExportProgress;
-  fileDetails: BulkExportFileDetails;
+  /** `sums` contains the sum of each summed column. */
+  fileDetails: { rows: number; sums: Record<string, number>; firstDay: string; lastDay: string };
   failure: BulkExportFailure;
 }
 
@@ -52,14 +40,12 @@ export interface BulkExportTypes {
  * location, so that the exports of one location do not delay those of others.
  */
 export const bulkExports: ExportKind<BulkExportTypes> = {
-  ...{
-    name: "bulk",
-    auditType: "export",
-    objectFolder: "exports",
-    concurrency: 1,
-    isOneAtATimePerLocation: true,
-    maxFailedAttempts: 10,
-  },
+  name: "bulk",
+  auditType: "export",
+  objectFolder: "exports",
+  concurrency: 1,
+  isOneAtATimePerLocation: true,
+  maxFailedAttempts: 10,
   retentionDays: () => bulkExportKeptDays,
   unfinishedLimit: ({ BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION: maximum }) => ({
     name: "unfinished_bulk_exports",
@@ -81,7 +67,6 @@ const interruptedFailure: BulkExportFailure = {
   message: "Several attempts to run the export were interrupted. Create the export again, with fewer days.",
 };
 
-/** A running bulk export. */
 interface BulkExportRun extends ExportRun<BulkExportTypes> {
   locationId: string;
   /** The progress up to the last complete file. */
@@ -138,24 +123,20 @@ async function writeFile(
 ): Promise<WrittenExportFile> {
   const { BULK_EXPORT_MAX_ROWS: maximum } = services.config;
   const { request } = row;
-  try {
-    return await runner.write({
-      export: { locationId, ...request, currencyCode: progress.currencyCode },
-      ...{ after: progress.position, writtenTillIds: tillIds, maxRows: maximum - progress.rows },
-      onProgress({ day, rows }) {
-        progress.days = Math.max(0, countDays({ since: request.since, until: day }) - 1);
-        return renewClaim({ ...progress, rows: progress.rows + rows });
-      },
-    });
-  } catch (error) {
-    if (error instanceof TooManyRowsError) {
-      const message = `An export can have up to ${maximum} rows. Export fewer days at once.`;
-      throw new ExportFailedError<BulkExportTypes>({ code: "too_many_rows", message });
-    }
-    if (!(error instanceof TillTooLargeError)) throw error;
-    const message = `The till ${error.tillId} is too large to export.`;
-    throw new ExportFailedError<BulkExportTypes>({ code: "internal_error", message });
-  }
+  const output = await runner.write({
+    export: { locationId, ...request, currencyCode: progress.currencyCode },
+    ...{ after: progress.position, writtenTillIds: tillIds, maxRows: maximum - progress.rows },
+    onProgress({ day, rows }) {
+      progress.days = Math.max(0, countDays({ since: request.since, until: day }) - 1);
+      return renewClaim({ ...progress, rows: progress.rows + rows });
+    },
+  });
+  if (output.outcome === "written") return output;
+  throw new ExportFailedError<BulkExportTypes>(
+    output.outcome === "too_many_rows"
+      ? { code: "too_many_rows", message: `An export can have up to ${maximum} rows. Export fewer days at once.` }
+      : { code: "internal_error", message: `The till ${output.tillId} is too large to export.` },
+  );
 }
 
 /**

@@ -38,22 +38,13 @@ export interface EncodedExportRows {
   sums: Record<string, number>;
 }
 
-const formatCsvHeader = (columns: BulkExportColumn[]) => formatCsvLine(columns.map(({ name }) => name));
-
 /**
  * Returns the lines and the sums of the rows of some documents.
  *
  * @throws `AmountOutOfRangeError` if a sum is not a safe integer; `DocumentTooLargeError`.
  */
-export function encodeExportRows({
-  data,
-  format,
-  till,
-  currencyCode,
-  documents,
-  checksum,
-  maxDocumentBytes,
-}: ExportRowsInput): EncodedExportRows {
+export function encodeExportRows(input: ExportRowsInput): EncodedExportRows {
+  const { data, format, till, currencyCode, documents, checksum, maxDocumentBytes } = input;
   const columns = listBulkExportColumns(data);
   const { countedBy, columns: summedColumns } = bulkExportSums[data];
   const sums: Record<string, number> = Object.fromEntries(summedColumns.map((column) => [column, 0]));
@@ -63,7 +54,7 @@ export function encodeExportRows({
     context: { till: ExportedTill; currencyCode: string | null },
   ) => Record<string, BulkExportValue>[];
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
-  let text = format === "csv" && checksum === undefined ? formatCsvHeader(columns) : "";
+  let text = format === "csv" && checksum === undefined ? formatCsvLine(columns.map(({ name }) => name)) : "";
   let rowCount = 0;
   for (const document of decodeDocuments(documents, maxDocumentBytes)) {
     const rows = buildRows(JSON.parse(document), { till, currencyCode });

@@ -78,15 +78,9 @@ export function encodeParquetRowGroup(
 }
 
 /** Returns the indexes and the metadata with which a Parquet file ends. */
-export function encodeParquetFooter({
-  data,
-  rows,
-  offset,
-  row_groups,
-  pendingIndexes,
-}: ParquetFooterInput): Uint8Array {
+export function encodeParquetFooter({ data, rows, offset, ...state }: ParquetFooterInput): Uint8Array {
   const { writer, output } = createWriterAt(data, offset);
-  Object.assign(writer, { row_groups, pendingIndexes, num_rows: BigInt(rows) });
+  Object.assign(writer, { ...state, num_rows: BigInt(rows) });
   void writer.finish();
   return new Uint8Array(output.getBuffer());
 }

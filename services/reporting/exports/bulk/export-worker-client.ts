@@ -9,6 +9,7 @@ import type {
   ExportFileWorker,
   ExportMainMessage,
   ExportThreadMessage,
+  ImpossibleExportFile,
   WrittenExportFile,
 } from "./export-worker-messages.ts";
 
@@ -29,19 +30,6 @@ type ExportFileRequest = Omit<
   onProgress(progress: { day: string; rows: number }): Promise<void>;
 };
 
-/** Thrown when an export has too many rows. */
-export class TooManyRowsError extends Error {}
-
-/** Thrown when a till does not fit in the heap of any thread. */
-export class TillTooLargeError extends Error {
-  readonly tillId: string | undefined;
-
-  constructor(tillId: string | undefined) {
-    super(`The till ${tillId} needs more memory than a worker thread has.`);
-    this.tillId = tillId;
-  }
-}
-
 /**
  * Returns the buffer of bytes, if it contains only these bytes. It is moved to the thread, which frees it soon. Small
  * buffers of Node.js share memory, and are copied.
@@ -60,13 +48,12 @@ export function createExportFileRunner(
   const bufferBytes = Math.ceil(1.25 * maxFileBytes);
   let buffer: ArrayBuffer | undefined;
 
-  /** Runs the task in one of the threads. The second value is the till that it read last. */
   async function runIn(
     name: "worker" | "largeWorker",
     { onProgress, ...request }: ExportFileRequest,
-  ): Promise<[ExportFileOutput, string | undefined]> {
+  ): Promise<ExportFileOutput> {
     const { port1, port2 } = new MessageChannel();
-    let tillId: string | undefined;
+    let tillId = "";
     let failure: { error: unknown } | undefined;
     const send = (message: ExportMainMessage, transfer: ArrayBuffer[] = []) => port1.postMessage(message, transfer);
     const stop = (error: unknown) => {
@@ -80,7 +67,7 @@ export function createExportFileRunner(
         progress = progress.then(() => onProgress(message)).catch(stop);
         return;
       }
-      readPackedBlock(objects, message.index, message.block).then(
+      readPackedBlock(objects, { till: message.index, block: message.block }, async (bytes) => bytes).then(
         (bytes) => send({ type: "block", bytes }, listOwnBuffers(bytes)),
         (error: unknown) => {
           failure ??= { error };
@@ -101,9 +88,9 @@ export function createExportFileRunner(
       );
       await progress;
       if (failure) throw failure.error;
-      return [output, tillId];
+      return output;
     } catch (error) {
-      if (error instanceof WorkerOutOfMemoryError) return [{ outcome: "out of memory", tillId: tillId ?? "" }, tillId];
+      if (error instanceof WorkerOutOfMemoryError) return { outcome: "out of memory", tillId };
       throw error;
     } finally {
       port1.close();
@@ -112,29 +99,20 @@ export function createExportFileRunner(
 
   return {
     /**
-     * Returns the next file. It is in a buffer that the next call reuses.
+     * Returns the next file, in a buffer that the next call reuses; or why the export can have no further file.
      *
-     * @throws what `onProgress` throws, `TooManyRowsError`, `TillTooLargeError`, `TransientError`, or `ApiError`
-     * service_unavailable.
+     * @throws what `onProgress` throws, `TransientError`, or `ApiError` service_unavailable.
      */
-    async write(request: ExportFileRequest): Promise<WrittenExportFile> {
+    async write(request: ExportFileRequest): Promise<WrittenExportFile | ImpossibleExportFile> {
       // The heap of the first thread is small, so that an export needs little memory, unless a document is very large.
-      const [first] = await runIn("worker", request);
-      const [output] = first.outcome === "out of memory" ? await runIn("largeWorker", request) : [first];
-      switch (output.outcome) {
-        case "written":
-          // A larger buffer is not kept, because few files need it.
-          if (output.buffer.byteLength === bufferBytes) buffer = output.buffer;
-          return output;
-        case "too_many_rows":
-          throw new TooManyRowsError();
-        case "out of memory":
-          throw new TillTooLargeError(output.tillId);
-        case "failed":
-          throw output.isTransient ? new TransientError(output.message) : new Error(output.message);
-        case "stopped":
-          throw new TransientError("The thread stopped without a reason.");
-      }
+      const first = await runIn("worker", request);
+      const output = first.outcome === "out of memory" ? await runIn("largeWorker", request) : first;
+      if (output.outcome === "failed")
+        throw output.isTransient ? new TransientError(output.message) : new Error(output.message);
+      if (output.outcome === "stopped") throw new TransientError("The thread stopped without a reason.");
+      // A larger buffer is not kept, because few files need it.
+      if (output.outcome === "written" && output.buffer.byteLength === bufferBytes) buffer = output.buffer;
+      return output;
     },
   };
 }

@@ -43,10 +43,13 @@ export interface WrittenExportFile {
   isLast: boolean;
 }
 
+/** The export has too many rows, or a till does not fit in the heap. */
+export type ImpossibleExportFile = { outcome: "too_many_rows" } | { outcome: "out of memory"; tillId: string };
+
 export type ExportFileOutput =
   | WrittenExportFile
-  | { outcome: "stopped" | "too_many_rows" }
-  | { outcome: "out of memory"; tillId: string }
+  | ImpossibleExportFile
+  | { outcome: "stopped" }
   | { outcome: "failed"; message: string; isTransient: boolean };
 
 /** From the worker thread to the main thread. */

@@ -1,6 +1,7 @@
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { groupByKey } from "../../calculation/groups.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../../documents/queries/packed-tills.ts";
 import type { TillKey } from "../../documents/queries/tills.ts";
 import { DocumentTooLargeError, type StoredDocument } from "../../documents/stored-documents.ts";
@@ -33,61 +34,47 @@ export async function readTillDocuments(
   { locationId, tillId, data, maxDocumentBytes }: TillKey & { data: BulkExportData; maxDocumentBytes: number },
   use: (documents: StoredDocument[], till: ReadTillReport) => Promise<void>,
 ): Promise<void> {
+  const isOfReports = isExportOfReports(data);
   const packed = await sql.begin("isolation level repeatable read read only", async (tx) => {
+    const bytes = isOfReports
+      ? tx`octet_length(v2)`
+      : tx`(
+          select max(octet_length(coalesce(v2, v1))) from orders
+          where location_id = ${locationId} and till_id = ${tillId} and is_current
+        )`;
     const [report] = await tx<{ day: string; id: string; v2: string | null; maxBytes: number }[]>`
-      select day::text as day, id, case when ${isExportOfReports(data)} and octet_length(v2) <= ${maxDocumentBytes}::bigint then v2
-        else left(v2, 1) end as v2,
-        coalesce(${
-          isExportOfReports(data)
-            ? tx`octet_length(v2)`
-            : tx`(
-                select max(octet_length(coalesce(v2, v1))) from orders
-                where location_id = ${locationId} and till_id = ${tillId} and is_current
-              )`
-        }, 0) as max_bytes
+      select day::text as day, id, coalesce(${bytes}, 0) as max_bytes,
+        case when ${isOfReports} and octet_length(v2) <= ${maxDocumentBytes}::bigint then v2 else left(v2, 1) end as v2
       from reports where location_id = ${locationId} and till_id = ${tillId}`;
     if (!report) return undefined;
     if (report.maxBytes > maxDocumentBytes) throw new DocumentTooLargeError();
     const till = { businessDay: report.day, reportId: report.id };
-    if (isExportOfReports(data)) {
-      if (report.v2 !== null) {
-        await use([report.v2], till);
-        return undefined;
-      }
-      return { till, index: await requirePackedTill(tx, { locationId, tillId }), positions: [] };
-    }
     if (report.v2 !== null) {
-      await readStoredOrders(tx, { locationId, tillId }, (documents) => use(documents, till));
+      if (isOfReports) await use([report.v2], till);
+      else await readStoredOrders(tx, { locationId, tillId }, (documents) => use(documents, till));
       return undefined;
     }
-    const index = await requirePackedTill(tx, { locationId, tillId });
+    const index = await findPackedTill(tx, { locationId, tillId });
+    if (!index || index.isLost)
+      throw new ApiError("service_unavailable", {
+        detail: `The till ${tillId} cannot be read until it is reprocessed.`,
+      });
     // Sorted by day and opening time, as the stored orders.
-    const groups = await listPackedOrders(tx, { locationId, tillId });
+    const groups = isOfReports ? [] : await listPackedOrders(tx, { locationId, tillId });
     const positions = groups
       .filter(({ isCurrent }) => isCurrent)
       .flatMap(({ firstPosition, ids }) => ids.map((_, number) => firstPosition + number));
     return { till, index, positions };
   });
   if (packed === undefined) return;
-  if (isExportOfReports(data)) {
-    const packedBlock = await readBlock(packed.index, 0);
-    await use([{ packedBlock, kind: "report", numbers: [0] }], packed.till);
-    return;
+  const { till, index } = packed;
+  if (isOfReports) return use([{ packedBlock: await readBlock(index, 0), kind: "report", numbers: [0] }], till);
+  const findBlock = (position: number) => index.blockFirstPositions.findLastIndex((first) => first <= position);
+  for (const positions of groupByKey(packed.positions, (position) => [findBlock(position)])) {
+    const block = findBlock(positions[0]);
+    const numbers = positions.map((position) => position - (index.blockFirstPositions[block] ?? 0));
+    await use([{ packedBlock: await readBlock(index, block), kind: "orders", numbers }], till);
   }
-  for (const [block, numbers] of groupByBlock(packed.index, packed.positions)) {
-    const packedBlock = await readBlock(packed.index, block);
-    await use([{ packedBlock, kind: "orders", numbers }], packed.till);
-  }
-}
-
-/** @throws `ApiError` service_unavailable if the till is lost, and must be reprocessed. */
-async function requirePackedTill(tx: SqlTransaction, key: TillKey): Promise<PackedTillIndex> {
-  const till = await findPackedTill(tx, key);
-  if (!till || till.isLost)
-    throw new ApiError("service_unavailable", {
-      detail: `The till ${key.tillId} cannot be read until it is reprocessed.`,
-    });
-  return till;
 }
 
 async function readStoredOrders(
@@ -100,17 +87,4 @@ async function readStoredOrders(
     where location_id = ${locationId} and till_id = ${tillId} and is_current
     order by day, opened_at, id`.cursor(ordersPerRead);
   for await (const rows of batches) await use(rows);
-}
-
-/** Returns the numbers of orders in each block that contains any of them, in the order of the blocks. */
-function groupByBlock({ blockFirstPositions }: PackedTillIndex, positions: number[]): Map<number, number[]> {
-  const numbersByBlock = new Map<number, number[]>();
-  for (const position of positions) {
-    const block = blockFirstPositions.findLastIndex((first) => first <= position);
-    const number = position - (blockFirstPositions[block] ?? 0);
-    const numbers = numbersByBlock.get(block);
-    if (numbers) numbers.push(number);
-    else numbersByBlock.set(block, [number]);
-  }
-  return numbersByBlock;
 }

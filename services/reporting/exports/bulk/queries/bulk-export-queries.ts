@@ -1,4 +1,4 @@
-import type { BulkExportFailure, BulkExportFormat, BulkExportState } from "@pragma/contracts/bulk-export";
+import type { BulkExportFailure, BulkExportFormat } from "@pragma/contracts/bulk-export";
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "../../../documents/queries/tills.ts";
@@ -43,8 +43,8 @@ export async function removeErasedTillFromBulkExports(
   { locationId, tillId }: TillKey,
 ): Promise<void> {
   await lockExports(tx, db, locationId);
-  const affected = await tx<{ id: string; state: BulkExportState }[]>`
-    select id, state from exports
+  const affected = await tx<{ id: string }[]>`
+    select id from exports
     where kind = 'bulk' and location_id = ${locationId} and (
       (${isUnfinished(tx)} and exists (
         select from reports where location_id = ${locationId} and till_id = ${tillId}
@@ -55,18 +55,14 @@ export async function removeErasedTillFromBulkExports(
     )
     order by id for update`;
   if (affected.length === 0) return;
-  await deleteExportFiles(
-    tx,
-    affected.map(({ id }) => id),
-  );
-  const idsOf = (states: BulkExportState[]) =>
-    affected.filter(({ state }) => states.includes(state)).map(({ id }) => id);
+  const ids = affected.map(({ id }) => id);
+  await deleteExportFiles(tx, ids);
   await tx`
     update exports set state = 'removed', failure = ${toJson(tx, erasureFailure)}
-    where id = any(${idsOf(["done", "failed", "removed"])}::uuid[])`;
+    where id = any(${ids}::uuid[]) and not ${isUnfinished(tx)}`;
   await tx`
     update exports set state = 'queued', claim_number = claim_number + 1, claimed_until = null, progress = '{}'
-    where id = any(${idsOf(["queued", "running"])}::uuid[])`;
+    where id = any(${ids}::uuid[]) and ${isUnfinished(tx)}`;
 }
 
 /** How far an export is: the rows of this report and of all before it are in complete files. */
@@ -85,14 +81,9 @@ export interface ReportToExport extends BulkExportPosition {
 /** Returns reports of a range of business days after a position, in the order of files. */
 export async function listReportsToExport(
   sql: SqlClient,
-  {
-    locationId,
-    since,
-    until,
-    after,
-    limit,
-  }: { locationId: string; since: string; until: string; after: BulkExportPosition | null; limit: number },
+  range: { locationId: string; since: string; until: string; after: BulkExportPosition | null; limit: number },
 ): Promise<ReportToExport[]> {
+  const { locationId, since, until, after, limit } = range;
   const isAfter = after
     ? sql`and day >= ${after.day}::text::date and (day, started_at, id)
         > (${after.day}::text::date, ${after.at}::text::timestamptz, ${after.reportId}::uuid)`

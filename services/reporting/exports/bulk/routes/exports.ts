@@ -1,39 +1,44 @@
+import { createHash } from "node:crypto";
 import {
   BulkExport,
   BulkExportListItem,
+  bulkExportColumnsDescription,
   bulkExportKeptDays,
   CreateBulkExportRequest,
   maxBulkExportDays,
 } from "@pragma/contracts/bulk-export";
+import { type BulkExportData, bulkExportDataScopes } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import { hasScope } from "@pragma/contracts/scopes";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineExportRoute, type ExportsContext } from "../../context.ts";
-import { deleteExport, type ExportRow, exportColumnNames } from "../../queries/export-queries.ts";
+import type { ReportingContext } from "../../../context.ts";
+import { defineExportRoute } from "../../context.ts";
+import { createExportStateResponse, createFileResponse, type DownloadedFile, unfinishedExportHeaders } from "../../file-response.ts";
+import { deleteExport, type ExportRow, exportColumnNames, findExport, isWrittenFile, type StoredExport } from "../../queries/export-queries.ts";
 import { createExport } from "../../run-export.ts";
 import { type FileTotals, toBulkExport, toBulkExportListItem } from "../bulk-export-response.ts";
 import { type BulkExportTypes, bulkExports } from "../bulk-exports.ts";
 import { findStoredBulkExportBytes } from "../queries/bulk-export-queries.ts";
-import {
-  dataScopesDescription,
-  exportNotFoundError,
-  exportParams,
-  exportRouteDefaults,
-  requireBulkExport,
-  requireDataScopes,
-} from "./export-access.ts";
 
-/** The headers of responses about an export that is in progress. */
-const unfinishedHeaders = { "retry-after": "2" };
+/** The properties that are equal in all routes of exports. */
+const exportRouteDefaults = { tag: "Exports", audience: "public", scope: "reports:read" } as const;
+
+const exportParams = z.object({ id: z.guid().meta({ description: "ID of the export" }) });
+
+const dataScopesDescription =
+  "Exports of `orders`, `items` and `payments` require the scope `orders:read` in addition to `reports:read`.";
 
 export const createBulkExportRoute = defineExportRoute({
   method: "post",
@@ -57,13 +62,19 @@ export const createBulkExportRoute = defineExportRoute({
     const row = await createExport(services, bulkExports, {
       ...{ locationId, principal, context, audit },
       async prepare(tx) {
-        throwIfTooManyBytes(await findStoredBulkExportBytes(tx, locationId), services.config);
+        const bytes = await findStoredBulkExportBytes(tx, locationId);
+        const { BULK_EXPORT_MAX_BYTES_PER_LOCATION: maximum } = services.config;
+        if (bytes >= maximum)
+          throw new ApiError("limit_reached", {
+            detail: `The files of this location's exports have ${bytes} bytes, which is the maximum. Delete exports that you have downloaded.`,
+            limit: { name: "bulk_export_bytes", maximum, unit: "bytes per location" },
+          });
         return { request, files: [], auditDetails: request };
       },
     });
     const { id } = row;
     context.addLogFields({ exportId: id, data: body.data, format: body.format });
-    return jsonResponse(202, toBulkExport(row, [], origin), { location: `/v1/exports/${id}`, ...unfinishedHeaders });
+    return jsonResponse(202, toBulkExport(row, [], origin), { location: `/v1/exports/${id}`, ...unfinishedExportHeaders });
   },
 });
 
@@ -110,11 +121,7 @@ export const getBulkExportRoute = defineExportRoute({
   errors: ["export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
     const { row, files } = await requireBulkExport(services, principal, id);
-    const response = createTaggedJsonResponse(JSON.stringify(toBulkExport(row, files, origin)), {
-      ifNoneMatch: header("if-none-match"),
-    });
-    const isUnfinished = row.state === "queued" || row.state === "running";
-    return isUnfinished ? { ...response, headers: { ...response.headers, ...unfinishedHeaders } } : response;
+    return createExportStateResponse(toBulkExport(row, files, origin), header);
   },
 });
 
@@ -142,14 +149,114 @@ export const deleteBulkExportRoute = defineExportRoute({
   },
 });
 
-/** @throws `ApiError` limit_reached when the files of the location's exports have too many bytes. */
-function throwIfTooManyBytes(
-  storedBytes: number,
-  { BULK_EXPORT_MAX_BYTES_PER_LOCATION: maximum }: ExportsContext["config"],
-): void {
-  if (storedBytes < maximum) return;
-  throw new ApiError("limit_reached", {
-    detail: `The files of this location's exports have ${storedBytes} bytes, which is the maximum. Delete exports that you have downloaded.`,
-    limit: { name: "bulk_export_bytes", maximum, unit: "bytes per location" },
+/** The name of the file with the manifest. */
+const manifestName = "manifest.json";
+
+const fileParams = exportParams.extend({
+  name: z
+    .string()
+    .regex(
+      /^(?:manifest\.json|[a-z]+-[\d-]{26,30}\.(?:jsonl\.gz|csv\.gz|parquet))$/,
+      "Must be the name of a file of the export",
+    )
+    .meta({
+      description: `Name of a file of the export, or \`${manifestName}\``,
+      example: "items-2026-05-01-2026-05-31-0001.csv.gz",
+    }),
+});
+
+/** Of all files except the manifest, so that clients store the bytes as they are. */
+const fileContentType = "application/octet-stream";
+
+export const getBulkExportFileRoute = defineExportRoute({
+  method: "get",
+  path: "/v1/exports/{id}/files/{name}",
+  operationId: "getExportFile",
+  ...exportRouteDefaults,
+  summary: "Download a file of an export",
+  description: [
+    `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\` (\`application/json\`, always the whole file). To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
+    "**JSON lines.** One JSON object per line, compressed with gzip. Lines of `reports` are responses of `GET /v2/reports/{id}`, and lines of `orders` are responses of `GET /v2/orders/{id}`. The other lines are objects with the columns below.",
+    '**CSV.** Comma-separated values as in RFC 4180, in UTF-8, compressed with gzip. The first line contains the names of the columns. Lines end with CR and LF. A missing value is an empty cell, and an empty text is `""`. A text that begins with `=`, `+`, `-` or `@`, also in their full-width forms, or with a tab or a line break is preceded by an apostrophe, so that spreadsheet programs do not run it as a formula.',
+    "**Parquet.** One file with several row groups, compressed with Snappy. Texts are strings, amounts and integers are 64-bit integers, date-times are timestamps in milliseconds, and days are dates.",
+    bulkExportColumnsDescription,
+  ].join("\n\n"),
+  request: {
+    params: fileParams,
+    headers: z.object({
+      range: z.string().optional().meta({
+        description: "The requested bytes. Only one range is supported; otherwise, the whole file is returned.",
+        example: "bytes=1048576-",
+      }),
+      "if-range": z.string().optional().meta({
+        description: "Entity tag of the file. If it does not match, the whole file is returned.",
+        example: '"6b1f0f6a0f9ad7b6c0f7a4fbb2bd3b3a4c3e1c7b1f6f0e5d8a9c4d2e7b5a3f10"',
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "The file",
+      contentType: fileContentType,
+      schema: z.string().meta({ description: "The bytes of the file" }),
+      example: "",
+      alternatives: { "application/json": { schema: BulkExport } },
+    },
+    206: {
+      description: "The requested range of the file",
+      contentType: fileContentType,
+      schema: z.string().meta({ description: "The bytes of the range" }),
+      example: "",
+    },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["export_not_found", "export_file_not_found", "range_not_satisfiable"],
+  async handle({ params: { id, name }, principal, services, header, origin }) {
+    const { row, files } = await requireBulkExport(services, principal, id);
+    requireDataScopes(principal, row.request.data);
+    const file = row.state === "done" ? openFile({ row, files, origin }, name) : undefined;
+    const reason = row.state === "done" ? "" : ` The state of the export is ${row.state}.`;
+    const detail = `The export ${row.id} has no file ${name}.${reason}`;
+    const notFoundError = new ApiError("export_file_not_found", { detail });
+    if (!file) throw notFoundError;
+    return createFileResponse(services, { name, ...file }, { principal, header, notFoundError });
+  },
+});
+
+/** Returns the file with a name, or undefined if the export has none. */
+function openFile(
+  { row, files, origin }: StoredExport<BulkExportTypes> & { origin: string },
+  name: string,
+): Omit<DownloadedFile, "name"> | undefined {
+  if (name === manifestName) {
+    const bytes = Buffer.from(`${JSON.stringify(toBulkExport(row, files, origin), null, 2)}\n`);
+    const etag = createHash("sha256").update(bytes).digest("hex");
+    // A part of the manifest would not be JSON.
+    return { size: bytes.byteLength, etag, content: { bytes }, contentType: "application/json", hasRanges: false };
+  }
+  const file = files.filter(isWrittenFile).find((candidate) => candidate.name === name);
+  if (!file) return undefined;
+  const { bytes: size, sha256: etag, objectKey } = file;
+  return { size, etag, content: { objectKey }, contentType: fileContentType, hasRanges: true };
+}
+
+/** @throws `ApiError` scope_missing that names the scopes that the key needs for the rows. */
+function requireDataScopes({ scopes }: Principal, data: BulkExportData): void {
+  const missing = bulkExportDataScopes[data].filter((scope) => !hasScope(scopes, scope));
+  if (missing.length === 0) return;
+  throw new ApiError("scope_missing", {
+    detail: `Exports of ${data} require the scope ${missing.join(" and ")}. Scopes of the API key's consumer: ${scopes.join(", ") || "none"}.`,
   });
+}
+
+/** @throws `ApiError` export_not_found, also for an export of another location. */
+async function requireBulkExport({ db }: Pick<ReportingContext, "db">, principal: Principal, id: string) {
+  const locationId = getReadRestrictionLocationId(principal);
+  const found = await findExport<BulkExportTypes>(db.sql, "bulk", { id, locationId });
+  if (!found) throw exportNotFoundError(id);
+  return found;
+}
+
+function exportNotFoundError(id: string): ApiError {
+  return new ApiError("export_not_found", { detail: `This location has no export ${id}.` });
 }
