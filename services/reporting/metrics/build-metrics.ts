@@ -13,7 +13,7 @@ type Sums = MetricGroup["sums"];
 /** What an answer is built from. */
 export interface MetricFigures {
   /** The range of the query, and the earlier range if there is a comparison. */
-  periods: readonly [DayRange, DayRange?];
+  periods: readonly [DayRange, ...DayRange[]];
   /** The different currencies of the locations, sorted. Groups name them by their index. */
   currencies: readonly (string | null)[];
   groups: readonly MetricGroup[];

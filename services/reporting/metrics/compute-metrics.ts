@@ -5,17 +5,11 @@ import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import postgres from "postgres";
-import { buildMetrics } from "./build-metrics.ts";
+import { buildMetrics, type MetricFigures } from "./build-metrics.ts";
 import type { MetricsContext } from "./context.ts";
-import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
+import { computeComparedRange, toDayNumber } from "./metric-periods.ts";
 import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
-import {
-  countMissingReportsInPeriods,
-  listMetricGroups,
-  type MetricGroup,
-  type MetricGroupsQuery,
-  MetricSumTooLargeError,
-} from "./queries/metric-groups.ts";
+import { countMissingReportsInPeriods, listMetricGroups } from "./queries/metric-groups.ts";
 
 /** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
 const queryCanceledCode = "57014";
@@ -39,46 +33,43 @@ export async function computeMetrics(
     currencyIndex: currencies.indexOf(currencyCodes[index] ?? null),
   }));
   const range = { first: toDayNumber(query.since), last: toDayNumber(query.until) };
-  const periods: [DayRange, DayRange?] = [range];
-  if (query.compare) periods.push(computeComparedRange(range, query.compare));
+  const periods: MetricFigures["periods"] = query.compare
+    ? [range, computeComparedRange(range, query.compare)]
+    : [range];
   const selection = {
     ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, locations },
     maxGroupsPerPeriod: metricLimits.rowsBeforeLimit,
   };
   const read = (sql: SqlClient) =>
     readInSnapshot(sql, { timeoutSeconds: config.METRICS_QUERY_TIMEOUT_SECONDS, signal }, async (tx, run) => {
-      const groups = await run(() =>
-        listMetricGroups(tx, { ...selection, periods: removeAbsentPeriod(periods) }, signal),
-      );
+      const groups = await run(() => listMetricGroups(tx, { ...selection, periods }, signal));
+      // The sums of orders, of which a query by products explains a part. Its filters are only times and locations.
+      const measures = listUnattributedMeasures(query);
+      const orderQuery = { ...selection, measures, dimensions: [], periods: [range] };
       const orderGroups = hasUnattributedPart(query)
-        ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }, signal))
+        ? await run(() => listMetricGroups(tx, orderQuery, signal))
         : undefined;
-      const missingReportCount = await run(() =>
-        countMissingReportsInPeriods(tx, locationIds, removeAbsentPeriod(periods)),
-      );
+      const missingReportCount = await run(() => countMissingReportsInPeriods(tx, locationIds, periods));
       return { groups, orderGroups, missingReportCount };
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
   const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql), signal));
-  for (const index of periods.keys())
-    if (figures.groups.filter(({ periodIndex }) => periodIndex === index).length > metricLimits.rowsBeforeLimit)
-      throw createTooManyRowsError();
+  for (const index of periods.keys()) {
+    const groups = figures.groups.filter(({ periodIndex }) => periodIndex === index);
+    if (groups.length > metricLimits.rowsBeforeLimit)
+      throw new ApiError("too_many_rows", {
+        detail: `The query, or its earlier period, has more than ${metricLimits.rowsBeforeLimit.toLocaleString("en-US")} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
+        limit: { name: "metric_rows", maximum: metricLimits.rowsBeforeLimit, unit: "rows" },
+      });
+  }
   return convertQueryErrors(() => buildMetrics(query, { periods, currencies, ...figures }, signal), signal);
 }
-
-const removeAbsentPeriod = (periods: readonly [DayRange, DayRange?]) =>
-  periods.filter((period) => period !== undefined);
 
 /** Unknown currencies are last. */
 function compareCurrencies(one: string | null, other: string | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   return one < other ? -1 : 1;
-}
-
-/** Returns the sums of orders, of which a query by products explains a part. Its filters are only times and locations. */
-function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery, signal: AbortSignal): Promise<MetricGroup[]> {
-  return listMetricGroups(tx, { ...query, measures: listUnattributedMeasures(query), dimensions: [] }, signal);
 }
 
 /** Runs a statement with the time that is left. */
@@ -116,7 +107,7 @@ async function convertQueryErrors<T>(work: () => Promise<T>, signal: AbortSignal
   } catch (error) {
     // No client receives this error.
     if (signal.aborted) throw new ApiError("overloaded", { detail: "The client disconnected.", cause: error });
-    if (error instanceof MetricSumTooLargeError || error instanceof AmountOutOfRangeError)
+    if (error instanceof AmountOutOfRangeError)
       throw new ApiError("amounts_too_large", {
         detail:
           "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly. Shorten the range, or add filters.",
@@ -130,11 +121,4 @@ async function convertQueryErrors<T>(work: () => Promise<T>, signal: AbortSignal
       });
     throw error;
   }
-}
-
-function createTooManyRowsError(): ApiError {
-  return new ApiError("too_many_rows", {
-    detail: `The query, or its earlier period, has more than ${metricLimits.rowsBeforeLimit.toLocaleString("en-US")} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
-    limit: { name: "metric_rows", maximum: metricLimits.rowsBeforeLimit, unit: "rows" },
-  });
 }

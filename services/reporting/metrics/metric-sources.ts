@@ -18,19 +18,13 @@ export type MetricSum = Exclude<MetricMeasure, "averageOrder" | "averageGuest"> 
 interface MetricColumn {
   field: string;
   column: string;
+  /** Filters do not compare with booleans. */
   type: "text" | "integer" | "boolean";
-  /** Whether filters compare with the field. */
-  isFiltered: boolean;
 }
 
-const textColumn = (field: string, column: string): MetricColumn => ({ field, column, type: "text", isFiltered: true });
-const integerColumn = (column: string): MetricColumn => ({ field: "", column, type: "integer", isFiltered: true });
-const booleanColumn = (field: string, column: string): MetricColumn => ({
-  field,
-  column,
-  type: "boolean",
-  isFiltered: false,
-});
+const textColumn = (field: string, column: string): MetricColumn => ({ field, column, type: "text" });
+const integerColumn = (column: string): MetricColumn => ({ field: "", column, type: "integer" });
+const booleanColumn = (field: string, column: string): MetricColumn => ({ field, column, type: "boolean" });
 
 type StoredDimension = Exclude<MetricDimension, "day" | "week" | "month" | "weekday" | "location">;
 

@@ -62,12 +62,10 @@ type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
 type ProductCell = ReturnType<MetricCells["products"]["getOrCreate"]>;
 type CancellationCell = ReturnType<MetricCells["cancellations"]["getOrCreate"]>;
 
-/** The units of the rows of an entry of a report, and the cells of its first row. */
-interface ReportEntryUnits<CancellationCellOrNull> {
+/** The units of the rows of an entry of a report, and the cells of its first row that contain them. */
+interface ReportEntryUnits<Cell> {
   units: number;
-  orderCell: OrderCell;
-  productCell: ProductCell;
-  cancellationCell: CancellationCellOrNull;
+  cells: Cell[];
 }
 
 /** Adds the orders of a till to its cells. */
@@ -75,8 +73,8 @@ class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
   readonly #countedDiscounts = new Set<string>();
-  readonly #soldEntries = new Map<string, ReportEntryUnits<null>>();
-  readonly #canceledEntries = new Map<string, ReportEntryUnits<CancellationCell>>();
+  readonly #soldEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCell>>();
+  readonly #canceledEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCell | CancellationCell>>();
   readonly cells: MetricCells;
 
   constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
@@ -91,18 +89,9 @@ class TillMetricsBuilder {
     if (!isSale && payments.length === 0 && cancellations.length === 0) return;
     const { deviceIdentifier, deviceName } = this.#report;
     const hour = this.#toHour(order.openedAt);
+    const { roomName, roomType, serviceType, channel, operatorId, operatorName } = order;
     const cell = this.cells.orders.getOrCreate(
-      [
-        hour,
-        order.roomName,
-        order.roomType,
-        order.serviceType,
-        order.channel,
-        order.operatorId,
-        order.operatorName,
-        deviceIdentifier,
-        deviceName,
-      ],
+      [hour, roomName, roomType, serviceType, channel, operatorId, operatorName, deviceIdentifier, deviceName],
       [hour, null, null, null, null, null, null, deviceIdentifier, deviceName],
     );
     if (isSale) {
@@ -134,12 +123,8 @@ class TillMetricsBuilder {
       }
       addToCell(productCell, "sales", row.totalRow);
       addToCell(productCell, "sales_without_tax", row.taxableAmount);
-      addUnits(this.#soldEntries, getReportProductKey(soldRow), {
-        units: quantity,
-        orderCell,
-        productCell,
-        cancellationCell: null,
-      });
+      const entry = { units: quantity, cells: [orderCell, productCell] };
+      addUnits(this.#soldEntries, getReportProductKey(soldRow), entry);
     }
     for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
       const { name, discountId, discountGroupId, amount } = discount;
@@ -192,7 +177,7 @@ class TillMetricsBuilder {
       addToCell(cell, "cancellations", row.totalRow);
       addToCell(cell, "canceled_quantity", row.quantity);
     }
-    const entry = { units: row.quantity, orderCell, productCell, cancellationCell };
+    const entry = { units: row.quantity, cells: [orderCell, productCell, cancellationCell] };
     addUnits(this.#canceledEntries, [name, afterFinalization], entry);
   }
 
@@ -213,24 +198,21 @@ class TillMetricsBuilder {
       ({ productCatalogId, productName, category, subCategory, inMenu, productQuantity }) =>
         [toKey([productCatalogId, productName, category, subCategory, inMenu]), productQuantity] as const,
     );
-    for (const [difference, { orderCell, productCell }] of listDifferences(this.#soldEntries, soldUnits))
-      for (const cell of [orderCell, productCell]) addToCell(cell, "quantity", difference);
+    for (const [difference, cells] of listDifferences(this.#soldEntries, soldUnits))
+      for (const cell of cells) addToCell(cell, "quantity", difference);
     const canceledUnits = reportCancellations.map(
       ({ name, afterFinalization, quantity }) => [toKey([name, afterFinalization]), quantity] as const,
     );
-    for (const [difference, { orderCell, productCell, cancellationCell }] of listDifferences(
-      this.#canceledEntries,
-      canceledUnits,
-    ))
-      for (const cell of [orderCell, productCell, cancellationCell]) addToCell(cell, "canceled_quantity", difference);
+    for (const [difference, cells] of listDifferences(this.#canceledEntries, canceledUnits))
+      for (const cell of cells) addToCell(cell, "canceled_quantity", difference);
   }
 }
 
 /** Adds the units of a row to those of its entry. */
-function addUnits<CancellationCellOrNull>(
-  entries: Map<string, ReportEntryUnits<CancellationCellOrNull>>,
+function addUnits<Cell>(
+  entries: Map<string, ReportEntryUnits<Cell>>,
   keyValues: DimensionValue[],
-  row: ReportEntryUnits<CancellationCellOrNull>,
+  row: ReportEntryUnits<Cell>,
 ): void {
   const key = toKey(keyValues);
   const entry = entries.get(key);
@@ -238,16 +220,13 @@ function addUnits<CancellationCellOrNull>(
   else entries.set(key, row);
 }
 
-/** Returns the entries of which a report shows other units than those of its rows, with the differences. */
-function listDifferences<Entry extends { units: number }>(
-  entries: ReadonlyMap<string, Entry>,
+/** Returns the differences between the units that a report shows and those of its rows, with the cells of each entry. */
+function listDifferences<Cell>(
+  entries: ReadonlyMap<string, ReportEntryUnits<Cell>>,
   shown: (readonly [key: string, units: number])[],
-): [number, Entry][] {
+): [difference: number, cells: Cell[]][] {
   const shownUnits = new Map(shown);
-  return [...entries].flatMap(([key, entry]): [number, Entry][] => {
-    const difference = addMoneyAmounts(shownUnits.get(key) ?? 0, -entry.units);
-    return difference === 0 ? [] : [[difference, entry]];
-  });
+  return [...entries].map(([key, { units, cells }]) => [addMoneyAmounts(shownUnits.get(key) ?? 0, -units), cells]);
 }
 
 /** Returns JSON without the characters that PostgreSQL cannot store. */

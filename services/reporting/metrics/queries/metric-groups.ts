@@ -1,4 +1,5 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
+import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { mapInTurns } from "../map-in-turns.ts";
 import { type DayRange, type DaySpan, formatDay, splitRange } from "../metric-periods.ts";
@@ -15,14 +16,9 @@ import {
   toSumColumn,
 } from "../metric-sources.ts";
 
-/** A location, and the index of its currency in the answer. */
-interface QueriedLocation {
-  locationId: string;
-  currencyIndex: number;
-}
-
 export interface MetricGroupsQuery extends MetricSelection {
-  locations: readonly QueriedLocation[];
+  /** Each with the index of its currency in the answer. */
+  locations: readonly { locationId: string; currencyIndex: number }[];
   /** The range of the query, and the earlier range if there is a comparison. */
   periods: readonly DayRange[];
   maxGroupsPerPeriod: number;
@@ -40,9 +36,6 @@ export interface MetricGroup {
   sums: Partial<Record<MetricSum, number>>;
 }
 
-/** The sums of a query exceed what a number can contain. */
-export class MetricSumTooLargeError extends Error {}
-
 /** Expressions for the dimensions that are not stored in arrays. Dates are numbers of days since 1970-01-01. */
 const keyExpressions: Partial<Record<MetricDimension, string>> = {
   day: "source.day - date '1970-01-01'",
@@ -55,7 +48,7 @@ const keyExpressions: Partial<Record<MetricDimension, string>> = {
 /**
  * Returns the groups of a query. If there are more groups than the maximum in a period, returns at least one more.
  *
- * @throws `MetricSumTooLargeError`, and the reason of `signal` if it is aborted.
+ * @throws `AmountOutOfRangeError`, and the reason of `signal` if it is aborted.
  */
 export async function listMetricGroups(
   tx: SqlTransaction,
@@ -77,7 +70,7 @@ export async function listMetricGroups(
     const values: MetricGroup["sums"] = {};
     for (const sum of sums) {
       const value = Number(take());
-      if (!Number.isSafeInteger(value)) throw new MetricSumTooLargeError(`${sum} is not a safe integer`);
+      if (!Number.isSafeInteger(value)) throw new AmountOutOfRangeError(`${sum} is not a safe integer`);
       values[sum] = value;
     }
     return { periodIndex, currencyIndex, keys, sums: values };
@@ -98,7 +91,8 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
   const spans = periods.flatMap((period, periodIndex) =>
     splitRange(period, filters, canReadMonths(query)).map((span) => ({ ...span, periodIndex })),
   );
-  const locations = filterLocations(query.locations, filters.location);
+  const acceptedIds = filters.location?.map((id) => id.toLowerCase());
+  const locations = query.locations.filter(({ locationId }) => acceptedIds?.includes(locationId) ?? true);
   const keyColumns = dimensions.map((name) =>
     isStoredDimension(name)
       ? metricColumns[name].map(({ column }) => `"${getStoredFamily(name)}".${column}`)
@@ -121,8 +115,7 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
   return { text, parameters, keyWidths };
 }
 
-interface SourceOptions {
-  locations: readonly QueriedLocation[];
+interface SourceOptions extends Pick<MetricGroupsQuery, "locations"> {
   spans: readonly (DaySpan & { periodIndex: number })[];
   family: MetricFamily;
   columns: string[];
@@ -142,24 +135,14 @@ function buildSource({ locations, spans, family, columns }: SourceOptions, bind:
   const [{ locationId = "" } = {}] = locations;
   const ofLocation = `location_id = ${locations.length === 1 ? bind(locationId, "uuid") : "queried.location_id"}`;
   const buildRows = (selected: SourceOptions["spans"]) => {
+    const bindColumn = (type: string, toValue: (span: (typeof selected)[number]) => string | number) =>
+      bind(selected.map(toValue) as string[] | number[], type);
     const spanColumns = [
-      bind(
-        selected.map(({ periodIndex }) => periodIndex),
-        "int[]",
-      ),
-      bind(
-        selected.map(({ first }) => formatDay(first)),
-        "date[]",
-      ),
-      bind(
-        selected.map(({ last }) => formatDay(last)),
-        "date[]",
-      ),
+      bindColumn("int[]", ({ periodIndex }) => periodIndex),
+      bindColumn("date[]", ({ first }) => formatDay(first)),
+      bindColumn("date[]", ({ last }) => formatDay(last)),
       // postgres.js cannot send arrays of booleans.
-      bind(
-        selected.map(({ isWholeMonth }) => Number(isWholeMonth)),
-        "int[]",
-      ),
+      bindColumn("int[]", ({ isWholeMonth }) => Number(isWholeMonth)),
     ];
     return `unnest(${ids}, ${currencyIndexes}) as queried (location_id, currency_index)
       cross join unnest(${spanColumns.join(", ")}) as span (period_index, first, last, is_month)`;
@@ -184,15 +167,6 @@ function buildSource({ locations, spans, family, columns }: SourceOptions, bind:
     )
     union all
     select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", "month = span.first")}`;
-}
-
-function filterLocations(
-  locations: readonly QueriedLocation[],
-  accepted: string[] | undefined,
-): readonly QueriedLocation[] {
-  if (!accepted) return locations;
-  const ids = new Set(accepted.map((id) => id.toLowerCase()));
-  return locations.filter(({ locationId }) => ids.has(locationId));
 }
 
 /** Returns the family of a stored dimension, which is also the alias of its cells. */
@@ -238,8 +212,8 @@ function listFilterConditions({ filters }: MetricSelection, bind: BindParameter)
   return Object.entries(filters).flatMap(([key, values]) => {
     const name = key as MetricDimension;
     if (!isStoredDimension(name)) return [];
-    const alternatives = metricColumns[name].flatMap(({ column, type, isFiltered }) => {
-      if (!isFiltered) return [];
+    const alternatives = metricColumns[name].flatMap(({ column, type }) => {
+      if (type === "boolean") return [];
       const reference = `"${getStoredFamily(name)}".${column}`;
       return type === "integer"
         ? [`${reference} = any(${bind(values.map(Number), "int[]")})`]
