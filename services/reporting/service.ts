@@ -8,8 +8,11 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { accountingExports, writeAccountingExportFiles } from "./accounting/accounting-exports.ts";
-import type { FailedTillAccountingExport } from "./accounting/failed-till-export.ts";
+import {
+  accountingExports,
+  type JournalEntriesWriter,
+  writeAccountingExportFiles,
+} from "./accounting/accounting-exports.ts";
 import {
   createAccountingConfigRoute,
   deleteAccountingConfigRoute,
@@ -22,7 +25,6 @@ import {
   getAccountingExportFileRoute,
   getAccountingExportRoute,
 } from "./accounting/routes/accounting-exports.ts";
-import type { EncodedTillJournalEntries, TillJournalEntriesWorkerInput } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
 import { deleteEndedShifts } from "./days/queries/shifts.ts";
@@ -46,10 +48,10 @@ import {
 import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
 import { bulkExports, writeBulkExportFiles } from "./exports/bulk/bulk-exports.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/bulk/export-worker-messages.ts";
-import { getBulkExportFileRoute } from "./exports/bulk/routes/export-files.ts";
 import {
   createBulkExportRoute,
   deleteBulkExportRoute,
+  getBulkExportFileRoute,
   getBulkExportRoute,
   listBulkExportsRoute,
 } from "./exports/bulk/routes/exports.ts";
@@ -118,16 +120,17 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         threads: config.CALCULATION_THREADS,
         heapMegabytes: config.CALCULATION_HEAP_MB,
       });
-      const entryWriterPool = createWorkerThreadPool<
-        TillJournalEntriesWorkerInput,
-        EncodedTillJournalEntries | FailedTillAccountingExport
-      >(import.meta.url, "./accounting/write-till-entries", {
-        threads: 1,
-        heapMegabytes: config.CALCULATION_HEAP_MB,
-        // Exports are rare, so the thread ends when it is idle.
-        minThreads: 0,
-        bulk: "export",
-      });
+      const entryWriterPool: JournalEntriesWriter = createWorkerThreadPool(
+        import.meta.url,
+        "./accounting/write-till-entries",
+        {
+          threads: 1,
+          heapMegabytes: config.CALCULATION_HEAP_MB,
+          // Exports are rare, so the thread ends when it is idle.
+          minThreads: 0,
+          bulk: "export",
+        },
+      );
       const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
       metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
         countUnfinished("accounting"),
