@@ -44,7 +44,6 @@ export interface TillDocuments {
   accountingDataJson: string;
   /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
   tillFiguresJson: string | null;
-  /** The metrics of the till. Null if a sum is too large. */
   metrics: TillMetrics | null;
   orders: OrderResponses[];
 }

@@ -33,7 +33,6 @@ export interface CalculatedOrder extends Omit<OrderResponses, "v1" | "v2"> {
 
 /** The report and orders of a till with the texts to be stored. */
 export interface CalculatedTill extends CalculatedReport {
-  /** The texts of the orders, in their sequence, in batches. */
   orderTexts: readonly Promise<StoredOrderTexts[]>[];
 }
 

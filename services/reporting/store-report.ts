@@ -161,7 +161,6 @@ async function replaceCreationTime(
   return replaceOrderTimes({ id, ...texts }, { from: { ...times, createdAt }, to: times });
 }
 
-/** Returns the earliest creation time of each order in any till of the location. */
 function findEarliestCreationTimes(copies: orders.StoredOrderCopy[]): Map<string, string> {
   const times = new Map<string, string>();
   for (const { id, createdAt } of copies.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime()))

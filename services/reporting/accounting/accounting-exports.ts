@@ -16,7 +16,6 @@ import type {
 } from "./write-till-entries.ts";
 
 export interface AccountingExportTill {
-  /** The index of the till in the request. */
   position: number;
   tillId: string;
   state: "pending" | "done" | "failed";

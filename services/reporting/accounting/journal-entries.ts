@@ -25,7 +25,6 @@ export interface AccountingJournalEntry {
   lines: AccountingJournalLine[];
 }
 
-/** The fields of a line other than its amount. */
 interface JournalLineDetails {
   account: AccountingAccount;
   text: string;

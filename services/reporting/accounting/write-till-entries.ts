@@ -16,12 +16,10 @@ import {
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
 export interface TillJournalEntriesWorkerInput {
   provider: AccountingProvider;
-  /** The config as JSON. */
   config: string;
   stored: StoredTillData | undefined;
   /** The ISO 4217 code of the location's currency. */
   currency: string;
-  /** The number of journal entries in the file before those of the till. */
   entriesBefore: number;
 }
 

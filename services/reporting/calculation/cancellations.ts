@@ -7,7 +7,6 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
-/** A product row that was canceled individually or together with its order. */
 interface CanceledProductRow {
   row: PosOrderProductRow;
   reason: string | null;
@@ -29,7 +28,6 @@ export function getCanceledProductRowsOfOrder(order: PosOrderData): CanceledProd
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
-/** A canceled row, with the values by which reports group it. */
 interface ReportableCancellation extends Pick<Cancellation, "name" | "afterFinalization"> {
   row: PosOrderProductRow;
 }

@@ -22,7 +22,6 @@ export interface ComputedDocuments {
   listItem: Omit<ReportListItem, "tillId">;
   /** All orders except those in training mode, in the same sequence as in the till. */
   orders: ComputedOrderResponseBodies[];
-  /** The same orders, with the rows that count in the report. */
   reportableOrders: ReportableOrder[];
 }
 

@@ -7,7 +7,6 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 import { toConversionOnlySchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
-/** A schema that removes all fields that a V0 report does not have. */
 const uncheckedReportV0Schema = toConversionOnlySchema(reportV0Schema);
 
 /** A V0 report without `createdAt` and `updatedAt`, which are added when the report is stored. */

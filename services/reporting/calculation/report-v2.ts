@@ -75,7 +75,6 @@ export function computeReportV2(
   };
 }
 
-/** Groups validated payments by name, mode and type. */
 function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecordedPayments"] {
   const payments = orders.flatMap((order) => order.payments);
   const groups = groupByKey(payments, ({ name, paymentMode, paymentType }) => [name, paymentMode, paymentType]);
@@ -136,7 +135,6 @@ function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["
   }));
 }
 
-/** Groups sales by the name and type of the room. */
 function groupRooms(orders: PosOrderData[]): ReportV2["reportRooms"] {
   return groupByKey(orders, ({ roomName, roomType }) => [roomName, roomType]).map((group) => ({
     orderCount: group.length,
@@ -160,7 +158,6 @@ function groupTaxes(rows: ReportableProductRow[]): ReportV2["reportTaxes"] {
   }));
 }
 
-/** Groups transferred rows by destination. */
 function groupTransfers(orders: ReportableOrder[]): ReportV2["reportTransferred"] {
   const transfers = orders.flatMap(({ order }) => listTransferredRows(order));
   const aggregates = groupByKey(transfers, ({ destination }) => [destination ?? ""]).map((group) => ({

@@ -67,7 +67,6 @@ export function checkDevices(
       build("shift_overlaps", overlaps),
     ],
     lastShifts,
-    /** How many report numbers are missing. */
     missingReports: gaps.reduce(
       (count, { firstReportNumber, lastReportNumber }) =>
         count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
@@ -113,7 +112,6 @@ function findReportNumberGaps(
   return { gaps, repeats, lastReportNumber: last ?? 0 };
 }
 
-/** Returns the shifts that begin before an earlier shift of the device has ended. */
 function findOverlaps(shifts: readonly DeviceTill[], previousEnd: string | undefined): Partial<DayCheckFinding>[] {
   let end = previousEnd;
   let endTillId: string | null = null;

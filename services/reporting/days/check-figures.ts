@@ -17,7 +17,6 @@ export interface CheckedTill {
 
 type Amounts = Partial<Record<DayCheckAmountName, number>>;
 
-/** What a check finds in one till. */
 interface TillCheckResult {
   amounts: Amounts;
   findings: Partial<DayCheckFinding>[];
@@ -28,7 +27,6 @@ interface TillCheckResult {
 /** Checks the figures of one till. Returns null if the till does not have the figures that the check needs. */
 type TillCheck = (figures: TillFigures) => TillCheckResult | null;
 
-/** Compares two amounts of a till. */
 const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
   amounts,
   difference,
@@ -58,7 +56,6 @@ export function getTips([, type, amount, , tips]: TillFigures["recordedPayments"
 
 const sumRecorded = (groups: TillFigures["recordedPayments"]) => sum(groups.map(([, , amount]) => amount));
 
-/** The checks of figures within each till, in the sequence in which a day lists them. */
 const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
   recorded_payments({ recordedPayments, declaredPayments }) {
     const forOrders = recordedPayments.filter(isForOrder);
@@ -171,7 +168,6 @@ export function checkTillFigures(tills: readonly CheckedTill[], otherTillIds: re
 }
 
 interface CheckParts extends Pick<DayCheck, "difference" | "amounts" | "uncheckedTillIds"> {
-  /** The number of tills that were checked. */
   checked: number;
   findings: Partial<DayCheckFinding>[];
 }

@@ -11,7 +11,6 @@ export interface TillOfDay {
   tillId: string;
   reportId: string;
   tillRevision: number;
-  /** The fields of the till's report that a day lists, or needs for its totals. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
   /** Null if a sum is too large. */
   figures: TillFigures | null;
@@ -27,7 +26,6 @@ export interface DayContext {
   tillCount: number;
   openShifts: Day["openShifts"];
   ordersWithoutTill: readonly OrderWithoutTill[];
-  /** The last shifts of each of the earlier days, latest day first. */
   earlierDays: readonly LastShiftByDevice[];
 }
 

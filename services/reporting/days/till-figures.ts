@@ -39,7 +39,6 @@ export interface TillFigures {
   movements: [Movement["paymentMode"], number][];
   /** Sums of `cash-in` movements below 0 and `cash-out` movements above 0. */
   misdirectedMovements: { cashIn: number; cashOut: number };
-  /** As `computeCashChange` returns it. */
   cashChange: number;
   /** VAT rate, price without VAT, VAT, and what the product rows add up to. */
   taxes: [number, number, number, number][];
@@ -50,9 +49,7 @@ export interface TillFigures {
   orderFigures: TillOrderFigures;
 }
 
-/** How the sales of a till were paid. */
 interface TillSettlement {
-  /** Payments for sales. */
   paid: number;
   /** Payments for orders that are not sales, because they were canceled or transferred. */
   paidForUnsold: number;
@@ -90,7 +87,6 @@ export function computeTillFigures(
   }
 }
 
-/** @throws `AmountOutOfRangeError` */
 function addUpTillFigures(report: ReportV2, accountingData: TillAccountingData, till: TillV2): TillFigures {
   const { deviceIdentifier, deviceName, startedAt, finalizedAt, reportNumber } = report;
   return {

@@ -43,7 +43,6 @@ export async function previewDayWithTill(
   };
 }
 
-/** Sorts tills as `findDayParts` does. */
 function compareStarts(one: TillOfDay, other: TillOfDay): number {
   const difference = Date.parse(one.report.startedAt) - Date.parse(other.report.startedAt);
   if (difference !== 0) return difference;

@@ -119,7 +119,6 @@ export async function releaseExportClaim(
 /** A file to store: a complete file, whose object was uploaded, or the details of a planned one that is not written. */
 export type FileToStore<Types extends ExportTypes> = Pick<ExportFileRow<Types>, "number" | "locationId" | "details"> &
   Partial<Pick<WrittenFileRow<Types>, "name" | "objectKey" | "bytes" | "sha256">> & {
-    /** The tills whose personal data the file contains. */
     tillIds?: string[];
   };
 

@@ -15,17 +15,14 @@ export interface ExportTypes {
 /** How the exports of a kind are run and limited. */
 export interface ExportKind<Types extends ExportTypes> {
   name: ExportKindName;
-  /** The type of an export in the audit log. */
   auditType: "export" | "accounting_export";
   /** The beginning of the keys of the files' objects. Backups of Docker Compose leave out those under `exports/`. */
   objectFolder: "exports" | "accounting";
   /** Maximum number of exports that one instance runs at a time. */
   concurrency: number;
-  /** Whether a location's exports run one after the other. */
   isOneAtATimePerLocation: boolean;
   /** Maximum number of attempts in succession that fail without a new file. An attempt that crashed counts as three. */
   maxFailedAttempts: number;
-  /** For how many days an export and its files are stored after its end. */
   retentionDays(config: ReportingServiceConfig): number;
   /** The limit of unfinished exports per location, or per API key for exports of several locations. */
   unfinishedLimit(config: ReportingServiceConfig): { name: string; maximum: number };

@@ -79,7 +79,6 @@ export async function createFileResponse(
   };
 }
 
-/** The number of bytes that are read from the object store at a time. */
 const chunkBytes = 1024 * 1024;
 
 const fileReads = new Admission(locationLimits.exportFileReads);

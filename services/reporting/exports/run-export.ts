@@ -115,7 +115,6 @@ export function startExportLoop<Types extends ExportTypes>(
   });
 }
 
-/** Runs a claimed export. A failed attempt is retried after a delay. */
 async function runExport<Types extends ExportTypes>(
   services: ExportServices,
   kind: ExportKind<Types>,

@@ -25,7 +25,6 @@ export interface MetricFigures {
 interface Row {
   currencyIndex: number;
   key: RowKey;
-  /** The sums of each period; undefined if the period does not have the row. */
   sums: (Sums | undefined)[];
   values: MetricValues;
 }
@@ -186,7 +185,6 @@ function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one
   };
 }
 
-/** Compares values of a measure. Null is always last. */
 function compareValues(one: number | null | undefined, other: number | null | undefined, sign: number): number {
   if (one === other) return 0;
   if (one === null || one === undefined) return 1;

@@ -7,7 +7,6 @@ export type CellColumns = Record<string, DimensionValue[]>;
 
 /** The sums of rows with the same values of the dimensions of a family. */
 interface Cell<Measure extends string> {
-  /** From 1. */
   number: number;
   values: readonly DimensionValue[];
   sums: Record<Measure, number>;

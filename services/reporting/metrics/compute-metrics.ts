@@ -66,7 +66,6 @@ export async function computeMetrics(
   return convertQueryErrors(() => buildMetrics(query, { periods, currencies, ...figures }, signal), signal);
 }
 
-/** Unknown currencies are last. */
 function compareCurrencies(one: string | null, other: string | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   return one < other ? -1 : 1;

@@ -68,7 +68,6 @@ interface ReportEntryUnits<Cell> {
   cells: Cell[];
 }
 
-/** Adds the orders of a till to its cells. */
 class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
@@ -208,7 +207,6 @@ class TillMetricsBuilder {
   }
 }
 
-/** Adds the units of a row to those of its entry. */
 function addUnits<Cell>(
   entries: Map<string, ReportEntryUnits<Cell>>,
   keyValues: DimensionValue[],

@@ -11,7 +11,6 @@ import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-ex
 export type ErasureSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
-/** Maximum number of order ids in an entry of the audit log. */
 const maxRecordedOrderIds = 100;
 
 /**

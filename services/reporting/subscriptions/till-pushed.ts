@@ -115,7 +115,6 @@ async function applyTillRevision(
   ]);
 }
 
-/** Replaces the report of a till, or deletes it, if the till is now in training mode. */
 async function changeStoredReport(
   tx: SqlTransaction,
   db: Database,

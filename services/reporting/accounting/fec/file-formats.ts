@@ -8,7 +8,6 @@ export interface FecFileFormat {
   /** The field separator. The rules for a FEC allow only tab and |. */
   separator: "\t" | "|";
   charset: Charset;
-  /** Maximum length of texts such as EcritureLib, in characters. */
   maxTextLength: number;
 }
 

@@ -47,7 +47,6 @@ export function toFecRows(
   );
 }
 
-/** Formats a day, such as 2026-05-29, as YYYYMMDD. */
 function formatDate(day: string): string {
   return day.replaceAll("-", "");
 }

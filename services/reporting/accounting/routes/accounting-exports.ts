@@ -124,7 +124,6 @@ async function requireExport({ db }: Pick<ReportingContext, "db">, principal: Pr
   throw new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-/** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
 function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, origin: string): AccountingExport {
   const fileGroupFields = ({ locationId, details: { configId, provider } }: AccountingExportFile) => ({
     locationId,

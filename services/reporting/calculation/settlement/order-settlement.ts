@@ -4,7 +4,6 @@ import { isPaymentReducingAmountDue, type ReportableOrder } from "../reportable-
 
 /** How an order was paid. Amounts are in minor units. */
 export interface OrderSettlement {
-  /** Validated payments without tips. */
   paid: number;
   /** What is left to pay; negative if the point of sale, or the total of a refund, states that it is owed to the guest. */
   unpaid: number;

@@ -18,18 +18,15 @@ export interface TillAccountingData {
   closedOn: string;
   /** Sales of products including VAT, by VAT rate in hundredths of a percent. */
   salesByRate: { taxRate: number; total: number }[];
-  /** Payments for sales, without tips. */
   paid: number;
   /** Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked. */
   paidForUnsold: number;
-  /** The total that customers still owe for sales. */
   unpaid: number;
   /**
    * The total that is owed to customers: orders whose amount left to pay is negative, such as refunds that were not
    * paid out.
    */
   owed: number;
-  /** The total that guests paid beyond the totals of their orders. */
   overpaid: number;
   changeByOtherMethods: ChangeByOtherMethod[];
   /** The orders that cause gaps; empty if the figures of the till are consistent. */

@@ -29,10 +29,8 @@ export interface DayKey {
 
 /** What a day is computed from. */
 export interface StoredDayParts {
-  /** The first `maxReports` reports, earliest first. */
   reports: ReportOfDayRow[];
   reportCount: number;
-  /** The stored days around the day, and the day itself, earliest first. */
   days: StoredDay[];
   openShifts: Day["openShifts"];
   ordersWithoutTill: OrderWithoutTill[];
@@ -111,7 +109,6 @@ export interface StoredDay {
 interface DayRow extends DayKey, Omit<StoredDay, "updatedAt"> {
   updatedAt: string;
   hasReports: boolean;
-  /** As `compressDayText` returns it. */
   body: Uint8Array;
 }
 
@@ -140,7 +137,6 @@ export async function findDay(sql: SqlClient, { locationId, day }: DayKey) {
 interface DayListRange {
   since: string | null;
   until: string | null;
-  /** Lists only days before this one. */
   before: string | null;
   offset: number;
   limit: number;

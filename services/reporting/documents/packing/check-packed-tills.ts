@@ -17,7 +17,6 @@ interface UnreadablePackedTill {
 interface PackedTillsCheck {
   checked: number;
   unreadable: UnreadablePackedTill[];
-  /** The cursor of the next page; null after the last one. */
   next: string | null;
 }
 

@@ -23,7 +23,6 @@ const quality = 9;
 export const maxOrdersPerBlock = 150;
 export const maxBlockTextBytes = 2 * 1024 * 1024;
 
-/** The number of bytes that are decompressed at a time. */
 const decompressedChunkBytes = 128 * 1024;
 /** The V1 orders of most blocks have fewer bytes, and are decompressed at once. */
 const decompressedV1Bytes = 512 * 1024;
@@ -195,7 +194,6 @@ export function decodeV2ResponsesSync(block: Uint8Array, kind: "report" | "order
   return kind === "report" ? texts.slice(0, 1) : texts.slice(texts.length / 2);
 }
 
-/** Returns the total size of texts. The size of a missing text is -1. */
 function sumTextSizes(sizes: number[]): number {
   return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }

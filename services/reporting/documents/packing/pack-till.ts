@@ -15,10 +15,8 @@ import { createPackedObjectBuilder, type PackedObject } from "./packed-object-bu
 
 type OrdersOfDay = PackedOrdersRow & { etags: string[] };
 
-/** A till whose responses are encoded as one object. */
 interface EncodedTill extends PackedObject, Pick<PackedTillRow, "pushedAt" | "contentVersion"> {
   orders: OrdersOfDay[];
-  /** The entity tag of the report, which changes each time the report is stored. */
   reportEtag: string;
   /** The `finalized` text of the report without the ids of its orders, which do not compress. */
   finalized: string;

@@ -19,7 +19,6 @@ export function createPackedObjectBuilder(objectKey: string) {
   const blocks: Buffer[] = [];
   const blockFirstPositions: number[] = [];
   const blockV1Ends: number[] = [];
-  /** The orders of the block that is not complete yet. */
   let orders: PackedOrderTexts[] = [];
   let textBytes = 0;
   let orderCount = 0;

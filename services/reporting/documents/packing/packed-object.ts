@@ -8,7 +8,6 @@ import { DamagedBlockError } from "./pack-format.ts";
 
 /** After this time, the till cannot change yet, and its event is handled later. */
 const objectTimeoutMs = 30_000;
-/** The delay before an object that is missing or damaged is read a second time. */
 const secondReadDelayMs = 250;
 
 let unreadableObjectCount = 0;

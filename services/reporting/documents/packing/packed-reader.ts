@@ -168,7 +168,6 @@ export async function readPackedBlock<T>(
   }
 }
 
-/** Returns the error for a report or order whose response cannot be read at present. */
 function createPackedResponseError(message: string, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
     detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",

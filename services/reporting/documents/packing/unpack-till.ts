@@ -93,7 +93,6 @@ async function changePackedTill(
   });
 }
 
-/** Returns what PostgreSQL stores of the orders of a packed till, by their positions in the object. */
 async function buildOrderRows(tx: SqlTransaction, { locationId, tillId, pushedAt, contentVersion }: PackedTillRow) {
   const reportId = computeTillReportId(tillId);
   const groups = await listPackedOrders(tx, { locationId, tillId });

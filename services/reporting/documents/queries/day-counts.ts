@@ -6,7 +6,6 @@ import {
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
 
-/** The kinds of documents that reporting stores and lists. */
 const documentKinds = ["report", "order"] as const;
 
 export type DocumentKind = (typeof documentKinds)[number];
@@ -37,7 +36,6 @@ export async function adjustDayCounts(
   ]);
 }
 
-/** Returns the days whose count changes. */
 function sumChangesByDay({ before, after }: DayCountChange): { day: string; change: number }[] {
   const changes = new Map<string, number>();
   for (const day of before) changes.set(day, (changes.get(day) ?? 0) - 1);

@@ -52,7 +52,6 @@ type BodyColumns = [
 
 type StoredBodyRow = [etag: Buffer, ...BodyColumns];
 
-/** Returns undefined if the columns contain no body. */
 async function toFoundBody(
   etag: string,
   [text, deflated, v1, bytes]: BodyColumns,
@@ -117,7 +116,6 @@ async function findPackedBody(
 
 /** For a packed order, `bytes` is the size of its V1 response, because that of its V2 response is only in its block. */
 type DocumentBodyRow = [
-  /** Null if the tag is computed from the content version. */
   etag: Buffer | null,
   contentVersion: Buffer | null,
   ...BodyColumns,

@@ -183,7 +183,6 @@ async function selectPage(
   return rows as DocumentPageRows;
 }
 
-/** The number of bytes that `addTillId` adds to a report. */
 const tillIdBytes = 48;
 
 /**
@@ -206,7 +205,6 @@ function isCounted(sql: SqlClient, { locationId, kind, since, until }: DocumentF
 const daysPerPeriod = 64;
 const firstPeriodDay = "2000-01-01";
 
-/** Selects the number of items of a list in each period of days. */
 function sumCountsByPeriod(sql: SqlClient, filter: DocumentFilter) {
   return sql`
     select (day - ${firstPeriodDay}::date) / ${daysPerPeriod}::int as period, sum(count) as count
@@ -272,7 +270,6 @@ function listSources(
   return { stored, packed };
 }
 
-/** Selects the position of the item at an offset in the list. */
 function positionAtOffset(
   sql: SqlClient,
   filter: DocumentFilter,

@@ -11,7 +11,6 @@ export interface OrderRow {
   pushedAt: string | Date;
   etag: string;
   v1: string;
-  /** The V2 response, as `compressV2Order` returns it. */
   v2Deflated: Uint8Array;
 }
 
@@ -75,7 +74,6 @@ export async function findDaysOfOrdersByIds(
   return rows.map(({ day }) => day);
 }
 
-/** A row of `orders` with its till. */
 interface StoredOrderRow extends OrderRow, TillKey {
   isCurrent: boolean;
 }

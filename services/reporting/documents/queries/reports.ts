@@ -18,7 +18,6 @@ export interface ReportRow {
   v2: string;
   v0: string;
   listItem: string;
-  /** `TillAccountingData` as JSON. */
   accountingData: string;
   /** `TillFigures` as JSON, as `compressDayText` returns it. Null if a sum is too large. */
   tillFigures: Uint8Array | null;
@@ -143,7 +142,6 @@ export interface StoredTillData {
 
 /** What names the report of a till to people. Both are null if the till has no report. */
 export interface TillReportName {
-  /** The business day, YYYY-MM-DD. */
   day: string | null;
   reportNumber: number | null;
 }

@@ -56,7 +56,6 @@ const orderListQuery = z
   })
   .check(checkSinceIsNotAfterUntil);
 
-/** The position of the last item of a page, which page tokens contain. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListQuery = z.output<z.ZodObject<typeof reportOrOrderListShape>> & {
@@ -69,7 +68,6 @@ type ListRouteInput = Pick<
   "principal" | "services" | "url" | "origin"
 > & { query: ListQuery };
 
-/** Returns a page of a location's reports or orders. `body` is the column with the response bodies of the route. */
 async function documentPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
   { kind, body }: { kind: DocumentKind; body: string },

@@ -23,7 +23,6 @@ interface BulkExportProgress {
   reports: number;
   /** The last report whose rows are in a complete file; null before the first file. */
   position: BulkExportPosition | null;
-  /** Null if accounts does not know the location. */
   currencyCode: string | null;
 }
 
@@ -69,9 +68,7 @@ const interruptedFailure: BulkExportFailure = {
 
 interface BulkExportRun extends ExportRun<BulkExportTypes> {
   locationId: string;
-  /** The progress up to the last complete file. */
   progress: BulkExportProgress;
-  /** The tills whose rows are in complete files. */
   tillIds: string[];
 }
 
@@ -116,7 +113,6 @@ export async function writeBulkExportFiles(
   }
 }
 
-/** Writes the rows of the reports after the last complete file to a file. */
 async function writeFile(
   { services, locationId, row, progress, tillIds, renewClaim }: BulkExportRun,
   runner: ReturnType<typeof createExportFileRunner>,

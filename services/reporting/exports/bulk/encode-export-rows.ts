@@ -30,7 +30,6 @@ export interface EncodedExportRows {
    * with the values of each row per line, compressed by itself.
    */
   lines: Uint8Array;
-  /** The number of bytes before compression. */
   textBytes: number;
   /** The CRC-32 of the text of the file up to the end of these lines. */
   checksum: number;

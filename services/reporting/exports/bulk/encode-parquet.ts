@@ -18,7 +18,6 @@ export interface EncodedParquetRowGroup extends WriterState {
 export interface ParquetFooterInput extends WriterState {
   data: BulkExportData;
   rows: number;
-  /** The size of the file without its footer. */
   offset: number;
 }
 

@@ -58,7 +58,6 @@ export interface ExportFileWriter {
 interface FileContent {
   data: BulkExportData;
   format: BulkExportFormat;
-  /** Receives the bytes of the file. */
   buffer: FileBuffer;
 }
 
@@ -76,7 +75,6 @@ const isFileFull = (file: { bytes: number; textBytes: number }, maxBytes: number
 const gzipHeader = Uint8Array.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const lastDeflateBlock = Uint8Array.from([3, 0]);
 
-/** Joins compressed lines to one gzip file. */
 function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
   buffer.append(gzipHeader);
   let textBytes = 0;

@@ -79,7 +79,6 @@ function buildTaxRows(report: ReportV2, { till, currencyCode }: RowContext): Bul
 /** Returns whether an order counts toward total sales. Training orders are never stored. */
 const isOrderCounted = ({ isCanceled, isTransferred }: OrderV2) => !isCanceled && !isTransferred;
 
-/** Returns the currency that the rows of an order have, if they all have the same one. */
 function findOrderCurrency(order: OrderV2): string | null {
   const rows = [...flattenOrderProductRows(order), ...order.paymentRowList];
   const codes = new Set(rows.flatMap(({ currencyCode }) => currencyCode ?? []));

@@ -15,7 +15,6 @@ export interface ExportFileInput {
   writtenTillIds: string[];
   /** The number of bytes after which the file ends. It can be larger by the rows of one till. */
   maxFileBytes: number;
-  /** How many rows the export can still have. */
   maxRows: number;
   /** The size of a document, in bytes, that the heap of the thread has space for. */
   maxDocumentBytes: number;
@@ -28,15 +27,12 @@ export interface ExportFileInput {
 /** A file that a thread has written. */
 export interface WrittenExportFile {
   outcome: "written";
-  /** The beginning of the buffer is the file. */
   buffer: ArrayBuffer;
   bytes: number;
-  /** The position of the last report that was read. */
   position: BulkExportPosition | null;
   rows: number;
   reports: number;
   sums: Record<string, number>;
-  /** The business days of the rows. */
   days: { first: string; last: string } | undefined;
   tillIds: string[];
   /** Whether no further report follows. */

@@ -21,7 +21,6 @@ import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts
 
 const reportsPerPage = 100;
 
-/** Thrown to end the task without a file. */
 class EndedWithoutFileError extends Error {
   readonly output: ExportFileOutput;
 
@@ -74,7 +73,6 @@ function createBufferCollector(): () => void {
   };
 }
 
-/** Sends messages to the main thread, and receives its messages. */
 function connectToMainThread(port: ExportFileInput["port"]) {
   let isStopped = false;
   let receiveBlock: (bytes: Uint8Array | undefined) => void = () => {};

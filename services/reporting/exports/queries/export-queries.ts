@@ -30,7 +30,6 @@ export interface ExportFileRow<Types extends ExportTypes> {
   name: string | null;
   objectKey: string | null;
   bytes: number | null;
-  /** In hexadecimal. */
   sha256: string | null;
 }
 
@@ -103,7 +102,6 @@ export interface NewExport<Types extends ExportTypes> {
   keyId: string;
   consumer: string;
   traceparent: string;
-  /** Files that are known before they are written. */
   files: Pick<ExportFileRow<Types>, "number" | "locationId" | "details">[];
 }
 

@@ -19,7 +19,6 @@ import {
 export interface MetricGroupsQuery extends MetricSelection {
   /** Each with the index of its currency in the answer. */
   locations: readonly { locationId: string; currencyIndex: number }[];
-  /** The range of the query, and the earlier range if there is a comparison. */
   periods: readonly DayRange[];
   maxGroupsPerPeriod: number;
 }
@@ -79,7 +78,6 @@ export async function listMetricGroups(
 }
 
 type Parameter = string | string[] | number[];
-/** Adds a parameter to a statement. Returns its reference. */
 type BindParameter = (value: Parameter, type: string) => string;
 
 /** Returns the statement, and the number of key columns of each dimension. `parameters` is null if nothing can match. */
@@ -194,7 +192,6 @@ function listStoredColumns(query: MetricSelection, family: MetricFamily, sums: M
   return [`${family}_order_cell`, ...own, ...listFamilyColumns(query, "order").map((column) => `order_${column}`)];
 }
 
-/** Returns the joins that return a row for each cell. */
 function buildUnnest(query: MetricSelection, family: MetricFamily, sums: MetricSum[]): string {
   if (family === "totals") return "";
   const unnest = (of: MetricFamily, columns: string[], suffix = "") =>

@@ -57,12 +57,10 @@ function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId
     where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
 }
 
-/** Returns the SQL condition that a location is not being removed. */
 const isNotRemoved = (sql: SqlClient) => sql`location_id not in (select location_id from removed_locations)`;
 
 export interface MetricMonth {
   locationId: string;
-  /** The first day of the month. */
   month: string;
 }
 

@@ -32,7 +32,6 @@ import { type FileTotals, toBulkExport, toBulkExportListItem } from "../bulk-exp
 import { type BulkExportTypes, bulkExports } from "../bulk-exports.ts";
 import { findStoredBulkExportBytes } from "../queries/bulk-export-queries.ts";
 
-/** The properties that are equal in all routes of exports. */
 const exportRouteDefaults = { tag: "Exports", audience: "public", scope: "reports:read" } as const;
 
 const exportParams = z.object({ id: z.guid().meta({ description: "ID of the export" }) });
@@ -149,7 +148,6 @@ export const deleteBulkExportRoute = defineExportRoute({
   },
 });
 
-/** The name of the file with the manifest. */
 const manifestName = "manifest.json";
 
 const fileParams = exportParams.extend({
@@ -223,7 +221,6 @@ export const getBulkExportFileRoute = defineExportRoute({
   },
 });
 
-/** Returns the file with a name, or undefined if the export has none. */
 function openFile(
   { row, files, origin }: StoredExport<BulkExportTypes> & { origin: string },
   name: string,
