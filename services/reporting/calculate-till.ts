@@ -54,14 +54,8 @@ export interface TillDocuments {
  * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted;
  * `AmountOutOfRangeError` when an amount is too large to be represented exactly as a JSON number.
  */
-export default function calculateTill({
-  bytes,
-  hash,
-  version,
-  tillId,
-  locationId,
-  timeZone,
-}: TillCalculationInput): TillDocuments | null {
+export default function calculateTill(input: TillCalculationInput): TillDocuments | null {
+  const { bytes, hash, version, tillId, locationId, timeZone } = input;
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);

@@ -47,7 +47,7 @@ import {
 } from "./documents/routes/documents.ts";
 import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
 import { bulkExports, writeBulkExportFiles } from "./exports/bulk/bulk-exports.ts";
-import type { ExportFileInput, ExportFileOutput } from "./exports/bulk/export-worker-messages.ts";
+import type { ExportFileWorker } from "./exports/bulk/export-worker-messages.ts";
 import {
   createBulkExportRoute,
   deleteBulkExportRoute,
@@ -106,6 +106,10 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingCon
  * `CALCULATION_HEAP_MB` writes the whole file again.
  */
 const bulkExportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
+
+const createBulkExportWorkerPool = (options: Parameters<typeof createWorkerThreadPool>[2]): ExportFileWorker =>
+  createWorkerThreadPool(import.meta.url, "./exports/bulk/export-worker", options);
+
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
 export default defineService<typeof reportingServiceConfigSchema, CalculatingContext & MetricsContext & ExportsContext>(
   {
@@ -120,30 +124,22 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         threads: config.CALCULATION_THREADS,
         heapMegabytes: config.CALCULATION_HEAP_MB,
       });
+      // Exports are rare, so their threads end when they are idle.
+      const exportThread = { threads: 1, minThreads: 0, bulk: "export" } as const;
+      const largeExportThread = { ...exportThread, heapMegabytes: config.CALCULATION_HEAP_MB };
       const entryWriterPool: JournalEntriesWriter = createWorkerThreadPool(
         import.meta.url,
         "./accounting/write-till-entries",
-        {
-          threads: 1,
-          heapMegabytes: config.CALCULATION_HEAP_MB,
-          // Exports are rare, so the thread ends when it is idle.
-          minThreads: 0,
-          bulk: "export",
-        },
+        largeExportThread,
       );
+      const bulkExportWorkers = {
+        worker: createBulkExportWorkerPool({ ...exportThread, ...bulkExportWorkerHeap }),
+        largeWorker: createBulkExportWorkerPool(largeExportThread),
+      };
       const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
       metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
         countUnfinished("accounting"),
       );
-      const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-        createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/bulk/export-worker", {
-          threads: 1,
-          minThreads: 0,
-          bulk: "export",
-          ...heap,
-        });
-      const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
-      const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
       metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
         countUnfinished("bulk"),
       );
@@ -190,7 +186,7 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         writeAccountingExportFiles(run, entryWriterPool),
       );
       const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
-        writeBulkExportFiles(run, { worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool }),
+        writeBulkExportFiles(run, bulkExportWorkers),
       );
       return {
         services: {
@@ -202,7 +198,8 @@ export default defineService<typeof reportingServiceConfigSchema, CalculatingCon
         opsRoutes: createReportingOperatorRoutes({ db, objects }),
         async close() {
           await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
-          await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
+          const pools = [entryWriterPool, bulkExportWorkers.worker, bulkExportWorkers.largeWorker];
+          await Promise.all(pools.map((pool) => pool.close()));
           await calculator.close();
           await objects.close();
         },

@@ -4,7 +4,7 @@ import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/a
 import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "../documents/queries/orders.ts";
-import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
+import type { TillKey } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
@@ -55,43 +55,21 @@ export async function publishErasureEvents(
   });
 }
 
-/**
- * Requests the erasure of the personal data of the tills of all locations that were pushed before a time.
- *
- * @returns the number of affected tills.
- */
-export async function requestErasureOfTills(
-  db: Database,
-  { before, traceparent }: { before: string; traceparent: string | undefined },
-): Promise<number> {
-  let tillCount = 0;
-  for await (const locationIds of findLocationsWithTillsToErase(db, before)) {
-    for (const locationId of locationIds) {
-      tillCount += await requestTillDataErasureBefore(db, { locationId, before, traceparent });
-    }
-  }
-  return tillCount;
+interface TillDataErasure {
+  locationId: string;
+  before: string;
+  traceparent?: string | undefined;
+  /** Called in the transaction of the first batch, which can be empty. */
+  onFirstBatch?: (tx: SqlTransaction) => Promise<void>;
 }
 
 /**
- * Requests the erasure of the personal data of all tills of a location that were pushed before a time.
- *
- * @returns the number of affected tills.
+ * Requests the erasure of the personal data of all tills of a location that were pushed before a time. Returns the number
+ * of affected tills.
  */
-async function requestTillDataErasureBefore(
+export async function requestTillDataErasureBefore(
   db: Database,
-  {
-    locationId,
-    before,
-    traceparent,
-    onFirstBatch,
-  }: {
-    locationId: string;
-    before: string;
-    traceparent?: string | undefined;
-    /** Called in the transaction of the first batch, which can be empty. */
-    onFirstBatch?: (tx: SqlTransaction) => Promise<void>;
-  },
+  { locationId, before, traceparent, onFirstBatch }: TillDataErasure,
 ): Promise<number> {
   let tillCount = 0;
   for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
@@ -102,7 +80,8 @@ async function requestTillDataErasureBefore(
         const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
         await publishOrdersErased(tx, db, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
       }
-      await markTillsErased(tx, { locationId, tillIds });
+      await tx`
+        update tills set erased_at = now() where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
       return tillIds.length;
     });
   }
@@ -123,7 +102,7 @@ interface ErasedOrders {
 export async function repeatErasureOfOrders(
   tx: SqlTransaction,
   db: Database,
-  { locationId, tillId, orderIds }: Omit<ErasedOrders, "isWholeTill" | "tillId"> & { tillId: string },
+  { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
   traceparent: string,
 ): Promise<void> {
   const erased = await findErasedOrderIds(tx, { locationId, orderIds });
@@ -171,12 +150,4 @@ async function lockTillsToErase(
     where location_id = ${locationId} and pushed_at < ${before} and erased_at is null
     order by pushed_at, till_id limit ${limit} for update`;
   return rows.map(({ tillId }) => tillId);
-}
-
-async function markTillsErased(
-  tx: SqlTransaction,
-  { locationId, tillIds }: { locationId: string; tillIds: string[] },
-): Promise<void> {
-  await tx`
-    update tills set erased_at = now() where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
 }

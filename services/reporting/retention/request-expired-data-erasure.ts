@@ -1,7 +1,8 @@
 import { dayMs } from "@pragma/contracts/date-time";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingContext } from "../context.ts";
-import { requestErasureOfTills } from "./request-erasure.ts";
+import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
+import { requestTillDataErasureBefore } from "./request-erasure.ts";
 
 /** Requests the erasure of personal data that is older than the configured retention. */
 export const eraseExpiredDataTask: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
@@ -11,7 +12,10 @@ export const eraseExpiredDataTask: PeriodicTask<Pick<ReportingContext, "db" | "l
   async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
-    const tills = await requestErasureOfTills(db, { before, traceparent: context?.traceparent });
+    let tills = 0;
+    for await (const locationIds of findLocationsWithTillsToErase(db, before))
+      for (const locationId of locationIds)
+        tills += await requestTillDataErasureBefore(db, { locationId, before, traceparent: context?.traceparent });
     if (tills > 0) log.info({ tills }, "requested erasure of expired personal data");
   },
 };

@@ -16,33 +16,14 @@ interface AccountingConfigKey {
   locationId: string | null;
 }
 
-export async function insertAccountingConfigRow(tx: SqlTransaction, row: AccountingConfigRow): Promise<void> {
-  await tx`insert into accounting_configs ${tx(row)}`;
-}
-
 export async function findAccountingConfigRow(
-  sql: SqlClient,
+  sql: SqlClient | SqlTransaction,
   key: AccountingConfigKey,
+  { isLocked = false } = {},
 ): Promise<AccountingConfigRow | undefined> {
-  const [row] = await sql<AccountingConfigRow[]>`select * from accounting_configs where ${matchesConfigKey(sql, key)}`;
+  const [row] = await sql<AccountingConfigRow[]>`
+    select * from accounting_configs where ${matchesConfigKey(sql, key)} ${isLocked ? sql`for update` : sql``}`;
   return row;
-}
-
-export async function lockAccountingConfigRow(
-  tx: SqlTransaction,
-  key: AccountingConfigKey,
-): Promise<AccountingConfigRow | undefined> {
-  const [row] = await tx<
-    AccountingConfigRow[]
-  >`select * from accounting_configs where ${matchesConfigKey(tx, key)} for update`;
-  return row;
-}
-
-export async function updateAccountingConfigRow(
-  tx: SqlTransaction,
-  { locationId, id, body, etag }: Pick<AccountingConfigRow, "locationId" | "id" | "body" | "etag">,
-) {
-  await tx`update accounting_configs set ${tx({ body, etag })} where location_id = ${locationId} and id = ${id}`;
 }
 
 /** Deletes a config; returns false when it does not exist. */

@@ -27,9 +27,6 @@ import {
   deleteAccountingConfigRow,
   findAccountingConfigPage,
   findAccountingConfigRow,
-  insertAccountingConfigRow,
-  lockAccountingConfigRow,
-  updateAccountingConfigRow,
 } from "../queries/accounting-configs.ts";
 
 const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the accounting config" }) });
@@ -47,25 +44,13 @@ export const createAccountingConfigRoute = defineReportingRoute({
   responses: { 201: { description: "The new accounting config, including default values", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
-    const { id: locationId } = await resolveRequestedLocation(
-      principal,
-      requestedLocationId,
-      services.locations,
-      context,
-    );
-    const id = randomUUID();
-    const now = new Date();
-    const response = toConfigResponse({ id, locationId, createdAt: now, updatedAt: now }, content);
-    await services.db.transaction((tx) =>
-      insertAccountingConfigRow(tx, { id, locationId, createdAt: now, ...response }),
-    );
-    return createSerializedJsonResponse(201, response.body, { location: `/v1/accounting/configs/${id}` });
+    const location = await resolveRequestedLocation(principal, requestedLocationId, services.locations, context);
+    const createdAt = new Date();
+    const key = { id: randomUUID(), locationId: location.id, createdAt };
+    const response = toConfigResponse({ ...key, updatedAt: createdAt }, content);
+    await services.db.transaction((tx) => tx`insert into accounting_configs ${tx({ ...key, ...response })}`);
+    return createSerializedJsonResponse(201, response.body, { location: `/v1/accounting/configs/${key.id}` });
   },
-});
-
-const listAccountingConfigsQuery = z.object({
-  ...paginationQueryShape,
-  locationId: locationIdQueryParameter(),
 });
 
 export const listAccountingConfigsRoute = defineReportingRoute({
@@ -75,7 +60,7 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "List accounting configs",
   description: "Returns the location's accounting configs with all their fields, newest first.",
-  request: { query: listAccountingConfigsQuery },
+  request: { query: z.object({ ...paginationQueryShape, locationId: locationIdQueryParameter() }) },
   responses: {
     200: { description: "A page of accounting configs, newest first", schema: paginatedSchema(AccountingConfig) },
   },
@@ -102,10 +87,8 @@ export const getAccountingConfigRoute = defineReportingRoute({
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const config = await findAccountingConfigRow(services.db.sql, {
-      id,
-      locationId: getReadRestrictionLocationId(principal),
-    });
+    const key = { id, locationId: getReadRestrictionLocationId(principal) };
+    const config = await findAccountingConfigRow(services.db.sql, key);
     if (!config) throw configNotFoundError(id);
     return createConditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
   },
@@ -130,11 +113,11 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
   async handle({ params: { id }, body: content, principal, services }) {
     const key = { id, locationId: getReadRestrictionLocationId(principal) };
     return services.db.transaction(async (tx) => {
-      const current = await lockAccountingConfigRow(tx, key);
+      const current = await findAccountingConfigRow(tx, key, { isLocked: true });
       if (!current) throw configNotFoundError(id);
       const { locationId, createdAt } = current;
       const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
-      await updateAccountingConfigRow(tx, { locationId, id: current.id, ...response });
+      await tx`update accounting_configs set ${tx(response)} where location_id = ${locationId} and id = ${current.id}`;
       return createSerializedJsonResponse(200, response.body, { etag: `"${response.etag}"` });
     });
   },
@@ -151,10 +134,8 @@ export const deleteAccountingConfigRoute = defineReportingRoute({
   responses: { 204: { description: "The accounting config was deleted" } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services }) {
-    if (
-      !(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadRestrictionLocationId(principal) }))
-    )
-      throw configNotFoundError(id);
+    const key = { id, locationId: getReadRestrictionLocationId(principal) };
+    if (!(await deleteAccountingConfigRow(services.db.sql, key))) throw configNotFoundError(id);
     return { status: 204, body: null, headers: {} };
   },
 });

@@ -7,27 +7,14 @@ import { readPackedObject } from "./packed-object.ts";
 const maxTillsPerPage = 200;
 const maxConcurrentReads = 8;
 
-interface UnreadablePackedTill {
-  locationId: string;
-  tillId: string;
-  objectKey: string;
-  reason: string;
-}
-
-interface PackedTillsCheck {
-  checked: number;
-  unreadable: UnreadablePackedTill[];
-  next: string | null;
-}
-
 /**
  * Reads the objects of up to 200 packed tills, and compares them with their hashes. Lost tills are unreadable too. The
- * cursor contains the number of a partition, and the last till that was checked in it.
+ * cursor contains the number of a partition, and the last till that was checked in it. `next` is null after the last page.
  */
 export async function checkPackedTills(
   { db, objects }: Pick<ReportingContext, "db" | "objects">,
   cursor: string | undefined,
-): Promise<PackedTillsCheck> {
+): Promise<{ checked: number; unreadable: object[]; next: string | null }> {
   // Otherwise, all tills would be listed while the object store is unavailable.
   await objects.check();
   const [partitionText = "", locationId, tillId] = cursor?.split("_") ?? [];
@@ -37,7 +24,7 @@ export async function checkPackedTills(
   if (partition === undefined) return { checked: 0, unreadable: [], next: null };
   const after = locationId && tillId ? { locationId, tillId } : undefined;
   const tills = await listPackedTillsAfter(db.sql, partition, { after, limit: maxTillsPerPage });
-  const unreadable: UnreadablePackedTill[] = [];
+  const unreadable: object[] = [];
   const queue = tills.values();
   const checkQueue = async () => {
     for (const till of queue) {
@@ -49,15 +36,11 @@ export async function checkPackedTills(
     }
   };
   await Promise.all(Array.from({ length: maxConcurrentReads }, checkQueue));
-  const last = tills.at(-1);
-  const hasMore = last !== undefined && tills.length === maxTillsPerPage;
+  const last = tills[maxTillsPerPage - 1];
+  const nextPartition = partitionNumber + 1 < partitions.length ? `${partitionNumber + 1}` : null;
   return {
     checked: tills.length,
     unreadable,
-    next: hasMore
-      ? `${partitionNumber}_${last.locationId}_${last.tillId}`
-      : partitionNumber + 1 < partitions.length
-        ? `${partitionNumber + 1}`
-        : null,
+    next: last ? `${partitionNumber}_${last.locationId}_${last.tillId}` : nextPartition,
   };
 }

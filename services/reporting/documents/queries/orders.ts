@@ -101,7 +101,7 @@ export async function insertOrders(
   await previous;
 }
 
-type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2Deflated">;
+export type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2Deflated">;
 
 /** Yields the orders of a till in batches, sorted by day, by whether they are current, by opening time and by id. */
 export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: TillKey): AsyncIterable<OrderToPack[]> {
