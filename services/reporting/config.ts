@@ -6,15 +6,9 @@ export const reportingServiceConfigSchema = z.object({
   ...pageMaxBytesConfig,
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
-  /**
-   * The number of days whose reports and orders are stored in PostgreSQL only. Tills of earlier days are packed into the
-   * object store.
-   */
+  /** The days whose reports and orders are in PostgreSQL only. Tills of earlier days are packed into the object store. */
   HOT_DAYS: integerEnvSchema(1, 36_500).default(100),
-  /**
-   * Retention of customers' personal data, in days after the till was pushed. If not set, the data is erased only when
-   * an operator requests its erasure.
-   */
+  /** Retention of personal data, in days after the till was pushed. If not set, only operators request its erasure. */
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
    * Years for which tills, reports and orders are kept, counted from their business day. If not set, they are kept for
@@ -35,10 +29,7 @@ export const reportingServiceConfigSchema = z.object({
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of the files of an accounting export, in bytes. Limited, because they are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),
-  /**
-   * Maximum number of pending and running accounting exports per location. Exports with tills of several locations are
-   * counted per API key instead.
-   */
+  /** Maximum number of unfinished accounting exports per location, or per API key for those of several locations. */
   MAX_UNFINISHED_EXPORTS_PER_LOCATION: integerEnvSchema(1).default(20),
   /** Maximum number of pending and running bulk exports per location. */
   BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION: integerEnvSchema(1, 1_000).default(5),

@@ -55,7 +55,11 @@ export async function replaceDocuments(
   };
   const content = { contentVersion, reportId: id, pushedAt: pushed.pushedAt };
   const [orderDays] = await Promise.all([
-    replaceOrders(tx, pushed, { copies, orders: report.orders, rows: generateOrderRows(report, creationTimes, content) }),
+    replaceOrders(tx, pushed, {
+      copies,
+      orders: report.orders,
+      rows: generateOrderRows(report, creationTimes, content),
+    }),
     reports.upsertReportRow(tx, reportRow),
     replaceTillMetrics(tx, { locationId, tillId, previousDay: previousReport?.day, day, metrics: report.metrics }),
   ]);
@@ -108,7 +112,11 @@ export async function deleteDocumentsOfTill(
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: TillKey,
-  { copies, orders: replacements, rows }: {
+  {
+    copies,
+    orders: replacements,
+    rows,
+  }: {
     copies: orders.StoredOrderCopy[];
     orders: Pick<CalculatedOrder, "id" | "day">[];
     rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>;
@@ -127,7 +135,10 @@ async function replaceOrders(
   if (sharedIds.size > 0) {
     const ids = [...sharedIds];
     await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
-    after.push(...(await orders.findDaysOfOrdersByIds(tx, { locationId, ids })));
+    const current = await tx<{ day: string }[]>`
+      select day::text as day from orders
+      where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
+    after.push(...current.map(({ day }) => day));
   }
   return { before, after };
 }
@@ -169,10 +180,7 @@ function findEarliestCreationTimes(copies: orders.StoredOrderCopy[]): Map<string
 }
 
 /** Deletes what is stored of a till that is packed or lost, without its texts. Returns the days of its current orders. */
-async function deletePackedOrders(
-  tx: SqlTransaction,
-  key: TillKey,
-): Promise<string[]> {
+async function deletePackedOrders(tx: SqlTransaction, key: TillKey): Promise<string[]> {
   const till = await findPackedTill(tx, key);
   if (!till) return [];
   const groups = await listPackedOrders(tx, key);

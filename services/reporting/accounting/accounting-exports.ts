@@ -61,10 +61,7 @@ interface AccountingExportRun extends ExportRun<AccountingExportTypes> {
   bytesLeft: number;
 }
 
-/**
- * Writes every till of an export that can be exported to its file, and records the reason of the failure for every other
- * till. The result of all tills is stored at once.
- */
+/** Writes the tills of an export to their files, or records why they fail. The result of all tills is stored at once. */
 export async function writeAccountingExportFiles(
   exportRun: ExportRun<AccountingExportTypes>,
   writer: JournalEntriesWriter,

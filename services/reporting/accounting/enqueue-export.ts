@@ -10,11 +10,10 @@ import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { groupByKey } from "../calculation/groups.ts";
-import { findTillIdsOfLocation } from "../documents/queries/tills.ts";
 import type { ExportsContext } from "../exports/context.ts";
 import { createExport } from "../exports/run-export.ts";
 import { accountingExports } from "./accounting-exports.ts";
-import { type AccountingConfigRow, findAccountingConfigsByIds } from "./queries/accounting-configs.ts";
+import type { AccountingConfigRow } from "./queries/accounting-configs.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
@@ -87,10 +86,13 @@ async function findReferencedTillsAndConfigs(tx: SqlTransaction, items: LocatedE
   for (const itemsOfLocation of groupByKey(items, ({ locationId }) => [locationId])) {
     const [{ locationId }] = itemsOfLocation;
     const tillIds = itemsOfLocation.map(({ tillId }) => tillId);
-    for (const tillId of await findTillIdsOfLocation(tx, { locationId, tillIds }))
-      tillKeys.add(`${locationId} ${tillId}`);
-    const ids = itemsOfLocation.map(({ accountingConfigId }) => accountingConfigId);
-    for (const config of await findAccountingConfigsByIds(tx, { locationId, ids })) configsById.set(config.id, config);
+    const tills = await tx<{ tillId: string }[]>`
+      select till_id from tills where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
+    for (const { tillId } of tills) tillKeys.add(`${locationId} ${tillId}`);
+    const configIds = itemsOfLocation.map(({ accountingConfigId }) => accountingConfigId);
+    const configs = await tx<AccountingConfigRow[]>`
+      select * from accounting_configs where location_id = ${locationId} and id = any(${configIds}::uuid[])`;
+    for (const config of configs) configsById.set(config.id, config);
   }
   return { tillKeys, configsById };
 }

@@ -148,9 +148,8 @@ export function buildCashMovementEntryLines(report: ReportV2, config: Accounting
 }
 
 /**
- * Returns the lines for the difference between counted and expected cash: a loss or a gain. Returns no lines if there
- * is no difference, if the cash was not counted at both the start and the end of the shift, or if the config disables
- * them.
+ * Returns the lines for the difference between counted and expected cash; none if there is no difference, if the cash was
+ * not counted at both the start and the end of the shift, or if the config disables them.
  */
 export function buildCashDifferenceEntryLines(
   report: ReportV2,

@@ -37,10 +37,7 @@ export interface FailedTillAccountingExport {
   failure: Omit<TillAccountingExportFailure, "day" | "reportNumber">;
 }
 
-/**
- * Returns the encoded journal entries of a till, or the reason why the till cannot be exported. Runs in a worker
- * thread, because encoding the many lines of a large till would block the event loop.
- */
+/** Runs in a worker thread, because encoding the many lines of a large till would block the event loop. */
 export default function writeTillEntries(
   input: TillJournalEntriesWorkerInput,
 ): EncodedTillJournalEntries | FailedTillAccountingExport {

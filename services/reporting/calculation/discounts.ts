@@ -26,9 +26,7 @@ export function listSoldProductDiscounts(rows: ReportableProductRow[]): SoldProd
   );
 }
 
-/**
- * Groups discounts on sold products by name, by catalog id, and by whether the discounted product row has a total of 0.
- */
+/** Groups discounts on sold products by name and catalog id, and by whether the product row has a total of 0. */
 export function groupSoldProductDiscounts(rows: ReportableProductRow[]): Discount[] {
   const discounts = listSoldProductDiscounts(rows).map(({ row, gifted, discount }) => {
     const taxableAmount = computeAmountWithoutTax(discount.amount, row.taxRate);

@@ -95,10 +95,7 @@ function toItemV1(row: PosOrderProductRow): OrderV1["items"][number] {
   };
 }
 
-/**
- * Returns a list with the tip of a payment row: the amount of a row of type `tip`, or the tip on top of another
- * payment. The list is empty if the row has no tip.
- */
+/** Returns the tip of a payment row, if any: the amount of a row of type `tip`, or the tip on top of another payment. */
 function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PosOrderPaymentRow): OrderV1["tips"] {
   const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
   if (paymentType !== "tip" && tip <= 0) return [];

@@ -58,7 +58,8 @@ async function updateDay(
     JSON.stringify({ day, locationId, ...content, ...change });
   if (previous) {
     const { dayRevision, updatedAt: previousTime } = previous;
-    if (previous.etag === computeEntityTag(serialize({ dayRevision, updatedAt: previousTime.toISOString() }))) return [];
+    if (previous.etag === computeEntityTag(serialize({ dayRevision, updatedAt: previousTime.toISOString() })))
+      return [];
   }
   const dayRevision = (previous?.dayRevision ?? 0) + 1;
   const body = serialize({ dayRevision, updatedAt });

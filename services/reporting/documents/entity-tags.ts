@@ -1,15 +1,9 @@
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 
-/**
- * Returns the text that identifies the stored responses of a till. It contains the time at which they were stored, so
- * that entity tags change each time.
- */
-export function buildContentVersion(till: {
-  hash: string;
-  revision: number;
-  reportVersion: number;
-  updatedAt: string;
-}): string {
+/** Returns the text that identifies the stored responses of a till. It contains the time at which they were stored. */
+export function buildContentVersion(
+  till: Record<"hash" | "updatedAt", string> & Record<"revision" | "reportVersion", number>,
+): string {
   return `${till.hash} ${till.revision} ${till.reportVersion} ${till.updatedAt}`;
 }
 

@@ -5,8 +5,6 @@ import type { ExportKind, ExportTypes } from "./export-kind.ts";
 import {
   deleteExportFiles,
   type ExportFileRow,
-  type ExportRow,
-  exportColumnNames,
   isUnfinished,
   toJson,
   type WrittenFileRow,
@@ -35,7 +33,7 @@ const claimableExports = (sql: SqlClient, { name, isOneAtATimePerLocation }: Exp
   ) ranked using (id)
   where ${isUnfinished(sql)} and (claimed_until is null or claimed_until < now()) ${isOneAtATimePerLocation ? sql`and rank = 1` : sql``}`;
 
-const isHeld = (sql: SqlClient | SqlTransaction, { id, claimNumber }: ExportClaim) => sql`
+export const isHeld = (sql: SqlClient | SqlTransaction, { id, claimNumber }: ExportClaim) => sql`
   id = ${id} and claim_number = ${claimNumber} and state = 'running'`;
 
 const crashedAttempts = 3;
@@ -77,16 +75,6 @@ export async function isExportOfOtherLocationDue(
       select from ${claimableExports(sql, kind)} and location_id is distinct from ${locationId}
     ) as is_due`;
   return row.isDue;
-}
-
-export async function findClaimedExport<Types extends ExportTypes>(
-  sql: SqlClient,
-  claim: ExportClaim,
-): Promise<ExportRow<Types> | undefined> {
-  const [row] = await sql<
-    ExportRow<Types>[]
-  >`select ${exportColumnNames(sql)} from exports where ${isHeld(sql, claim)}`;
-  return row;
 }
 
 /**

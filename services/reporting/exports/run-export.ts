@@ -14,16 +14,17 @@ import {
   type ExportClaim,
   type FileToStore,
   failExport,
-  findClaimedExport,
+  isHeld,
   releaseExportClaim,
   renewExportClaim,
   storeExportFiles,
 } from "./export-claims.ts";
 import type { ExportKind, ExportTypes } from "./export-kind.ts";
 import {
-  countUnfinishedExportsOf,
   type ExportRow,
+  exportColumnNames,
   insertExport,
+  isUnfinished,
   lockExports,
   type NewExport,
 } from "./queries/export-queries.ts";
@@ -54,7 +55,10 @@ export async function createExport<Types extends ExportTypes>(
     // Concurrent requests cannot exceed the limit.
     await lockExports(tx, db, ownerId);
     const { name, maximum } = kind.unfinishedLimit(config);
-    if ((await countUnfinishedExportsOf(tx, kind.name, ownerId)) >= maximum) {
+    const [unfinished] = await tx<[{ count: number }]>`
+      select count(*) from exports
+      where kind = ${kind.name} and ${isUnfinished(tx)} and coalesce(location_id, key_id) = ${ownerId}`;
+    if (unfinished.count >= maximum) {
       throw new ApiError("limit_reached", {
         detail: `${locationId ? "This location" : "This API key"} has ${maximum} unfinished exports${locationId ? "" : " for several locations"}, which is the maximum. Wait until one of them has ended.`,
         limit: { name, maximum, unit: locationId ? "exports per location" : "exports per API key" },
@@ -96,9 +100,8 @@ export class ExportFailedError<Types extends ExportTypes> extends Error {
 }
 
 /** Writes the remaining files of an export, and returns fields for the log. */
-export type ExportWork<Types extends ExportTypes> = (run: ExportRun<Types>) => Promise<object>;
+type ExportWork<Types extends ExportTypes> = (run: ExportRun<Types>) => Promise<object>;
 
-/** Starts a loop that runs the exports of a kind. */
 export function startExportLoop<Types extends ExportTypes>(
   services: ExportServices,
   kind: ExportKind<Types>,
@@ -130,7 +133,8 @@ async function runExport<Types extends ExportTypes>(
       return { exportId, locationId, claimNumber, traceId: context.traceId, milliseconds };
     };
     try {
-      const row = await findClaimedExport<Types>(db.sql, claim);
+      const [row] = await db.sql<ExportRow<Types>[]>`
+        select ${exportColumnNames(db.sql)} from exports where ${isHeld(db.sql, claim)}`;
       if (!row) return;
       const finished = await work(createExportRun(services, kind, { claim, row, context, signal }));
       log.info({ ...fields(), ...finished }, `${kind.name} export finished`);

@@ -84,8 +84,7 @@ async function readInSnapshot<T>(
   work: (tx: SqlTransaction, run: RunStatement) => Promise<T>,
 ): Promise<T> {
   const endMs = performance.now() + timeoutSeconds * 1_000;
-  let result: T | undefined;
-  await sql.begin("isolation level repeatable read read only", async (tx) => {
+  const result = await sql.begin("isolation level repeatable read read only", (tx) => {
     const run: RunStatement = async (statement) => {
       signal.throwIfAborted();
       const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
@@ -94,7 +93,7 @@ async function readInSnapshot<T>(
         select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('jit', 'off', true)`;
       return statement();
     };
-    result = await work(tx, run);
+    return work(tx, run);
   });
   return result as T;
 }

@@ -8,7 +8,7 @@ import type { ReportingContext } from "../context.ts";
 import { deleteDaysBefore } from "../days/queries/days.ts";
 import type { UnpackingServices } from "../documents/packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
-import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
+import { findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
 import { findReportOfTill, listTillsWithReportBefore } from "../documents/queries/reports.ts";
 import { listTillsWithoutReportBefore, type TillKey } from "../documents/queries/tills.ts";
 import { deleteDocumentsOfTill } from "../store-report.ts";
@@ -63,19 +63,18 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
     for await (const locationIds of findLocationsWithReportsBefore(db, beforeDay)) {
       for (const locationId of locationIds) {
         for (;;) {
-          const tills = await listTillsWithReportBefore(db.sql, {
-            ...{ locationId, beforeDay, skippedTillIds, limit: batchSize },
-          });
+          const range = { locationId, beforeDay, skippedTillIds, limit: batchSize };
+          const tills = await listTillsWithReportBefore(db.sql, range);
           await remove(tills);
           if (tills.length < batchSize) break;
         }
-        await deleteEmptyDayCounts(db.sql, { locationId, beforeDay });
+        await db.sql`
+          delete from day_counts
+          where location_id = ${locationId} and day < ${beforeDay}::text::date and count = 0`;
       }
     }
-    for await (const tills of listTillsWithoutReportBefore(db, {
-      ...{ before: beforeDay, skippedTillIds, limit: batchSize },
-    }))
-      await remove(tills);
+    const withoutReport = { before: beforeDay, skippedTillIds, limit: batchSize };
+    for await (const tills of listTillsWithoutReportBefore(db, withoutReport)) await remove(tills);
     await deleteDaysBefore(db, beforeDay);
     if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
   },

@@ -22,7 +22,12 @@ import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
 import { findAppliedTill, recordTillRevision } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 import { repeatErasureOfOrders } from "../retention/request-erasure.ts";
-import { deleteDocumentsOfTill, replaceDocuments, type TillPushedData, toReportFinalizedData } from "../store-report.ts";
+import {
+  deleteDocumentsOfTill,
+  replaceDocuments,
+  type TillPushedData,
+  toReportFinalizedData,
+} from "../store-report.ts";
 import type { CalculatingContext } from "../till-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */

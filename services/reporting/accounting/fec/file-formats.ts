@@ -11,10 +11,7 @@ export interface FecFileFormat {
   maxTextLength: number;
 }
 
-/**
- * A format that French law permits. Only the maximum text length is our own choice. INEXWEB and FULLL, which are two
- * names of the same product, import this format.
- */
+/** A format that French law permits. Only the maximum text length is our own choice. */
 const legalFecFormat: FecFileFormat = { separator: "\t", charset: "ISO-8859-15", maxTextLength: 200 };
 
 export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat> = {

@@ -62,15 +62,6 @@ export async function findAccountingConfigPage(
   };
 }
 
-/** Returns the configs of a location with these ids. Ids without a config are ignored. */
-export async function findAccountingConfigsByIds(
-  tx: SqlTransaction,
-  { locationId, ids }: { locationId: string; ids: string[] },
-): Promise<AccountingConfigRow[]> {
-  return tx<AccountingConfigRow[]>`
-    select * from accounting_configs where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-}
-
 function matchesConfigKey(sql: SqlClient | SqlTransaction, { id, locationId }: AccountingConfigKey) {
   return sql`id = ${id} and ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}`;
 }

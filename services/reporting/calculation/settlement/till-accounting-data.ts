@@ -22,10 +22,7 @@ export interface TillAccountingData {
   /** Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked. */
   paidForUnsold: number;
   unpaid: number;
-  /**
-   * The total that is owed to customers: orders whose amount left to pay is negative, such as refunds that were not
-   * paid out.
-   */
+  /** The total that is owed to customers, such as refunds that were not paid out. */
   owed: number;
   overpaid: number;
   changeByOtherMethods: ChangeByOtherMethod[];

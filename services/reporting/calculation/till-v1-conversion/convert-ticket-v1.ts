@@ -16,9 +16,7 @@ import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/
 import { isPaymentReducingAmountDue } from "../reportable-orders.ts";
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
-/**
- * Returns the payment mode for a code of a V1 till, which is an index into `paymentModes`; `custom` for other codes.
- */
+/** Returns the payment mode for a code of a V1 till: an index into `paymentModes`; `custom` for other codes. */
 export function convertPaymentModeCodeV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
@@ -50,10 +48,7 @@ const productDefaults = getSchemaFieldDefaults(PosOrderProductRow.shape);
 const modifierDefaults = getSchemaFieldDefaults(PosOrderModifierRow.shape);
 const discountDefaults = getSchemaFieldDefaults(PosOrderDiscountRow.shape);
 
-/**
- * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, quantity, weight,
- * options, discounts and VAT rate.
- */
+/** Returns the product row of a V1 item, whose totals and VAT are computed. */
 function convertItemV1(
   item: TicketItemV1,
   menuRowId: string | null,

@@ -16,10 +16,7 @@ const decompress = promisify(brotliDecompress);
 /** Packed tills are written once and kept for years, so they are compressed better than bodies that were just pushed. */
 const quality = 9;
 
-/**
- * The limits of a block of orders. A larger block compresses better, and a smaller one is read faster. Most shifts fit
- * into one block.
- */
+/** The limits of a block of orders. A larger block compresses better, and a smaller one is read faster. */
 export const maxOrdersPerBlock = 150;
 export const maxBlockTextBytes = 2 * 1024 * 1024;
 

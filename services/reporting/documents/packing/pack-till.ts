@@ -6,7 +6,12 @@ import { ObjectNotFoundError, ObjectStoreUnavailableError } from "@pragma/runtim
 import type { ReportingContext } from "../../context.ts";
 import { buildContentVersion, computeDocumentTag } from "../entity-tags.ts";
 import { listStoredOrderVersions, type OrderToPack, readStoredOrders } from "../queries/orders.ts";
-import { type PackedOrdersRow, type PackedTillIndex, type PackedTillRow, replaceTillByPackedTill } from "../queries/packed-tills.ts";
+import {
+  type PackedOrdersRow,
+  type PackedTillIndex,
+  type PackedTillRow,
+  replaceTillByPackedTill,
+} from "../queries/packed-tills.ts";
 import { findStoredReport } from "../queries/reports.ts";
 import { findAppliedTill, type TillKey } from "../queries/tills.ts";
 import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";

@@ -4,13 +4,7 @@ import { locationLimits } from "@pragma/runtime/admission/limits";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import {
-  decodeReportBlock,
-  decodeText,
-  decodeV1Orders,
-  decodeV2Orders,
-  verifyBlockChecksum,
-} from "./pack-format.ts";
+import { decodeReportBlock, decodeText, decodeV1Orders, decodeV2Orders, verifyBlockChecksum } from "./pack-format.ts";
 import { countIfUnreadable } from "./packed-object.ts";
 
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;

@@ -1,10 +1,5 @@
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import {
-  type Database,
-  type SqlClient,
-  type SqlTransaction,
-  toRecordsetParameter,
-} from "@pragma/runtime/database/postgres";
+import { type Database, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 const documentKinds = ["report", "order"] as const;
 
@@ -51,13 +46,4 @@ export async function* findLocationsWithReportsBefore({ sql }: Database, beforeD
       where kind = 'report' and day < ${beforeDay}::text::date and count > 0`;
     yield rows.map(({ locationId }) => locationId);
   }
-}
-
-/** Deletes the counts of days without reports or orders before a day (YYYY-MM-DD). */
-export async function deleteEmptyDayCounts(
-  sql: SqlClient,
-  { locationId, beforeDay }: { locationId: string; beforeDay: string },
-): Promise<void> {
-  await sql`
-    delete from day_counts where location_id = ${locationId} and day < ${beforeDay}::text::date and count = 0`;
 }

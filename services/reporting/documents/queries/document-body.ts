@@ -1,4 +1,4 @@
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import { computeDocumentTag } from "../entity-tags.ts";
 import { type PackedReferenceColumns, parsePackedReference, readPackedBody } from "../packing/packed-reader.ts";
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
@@ -26,17 +26,16 @@ export type FoundDocumentBody =
  * have an order with this id, returns the order that was pushed last.
  */
 export async function findDocumentBody(
-  { sql, objects }: DocumentStores,
+  stores: DocumentStores,
   requested: RequestedBody,
 ): Promise<FoundDocumentBody | undefined> {
-  // In another location, a packed copy of the order may have been pushed later.
-  if (requested.kind === "order" && requested.locationId === null) return findPackedBody({ sql, objects }, requested);
-  const [stored]: unknown[] = await selectStoredBody(sql, requested).raw();
-  const [etag, ...columns] = (stored ?? []) as Partial<StoredBodyRow>;
-  const found = etag && (await toFoundBody(String(etag), columns as BodyColumns, requested));
-  if (found) return found;
-  if (requested.kind === "report" && !stored) return undefined;
-  return findPackedBody({ sql, objects }, requested);
+  if (requested.kind === "report") return readBody(stores, requested, selectReport(stores.sql, requested));
+  // Most orders are not packed. In another location, a packed copy of the order may have been pushed later.
+  const stored =
+    requested.locationId === null
+      ? undefined
+      : await readBody(stores, requested, selectOrder(stores.sql, requested, { withPacked: false }));
+  return stored ?? readBody(stores, requested, selectOrder(stores.sql, requested, { withPacked: true }));
 }
 
 /** The texts are null if one of them is larger than the requested maximum. */
@@ -49,8 +48,6 @@ type BodyColumns = [
   /** The size of the largest of these columns; null if there is none. */
   bytes: Buffer | null,
 ];
-
-type StoredBodyRow = [etag: Buffer, ...BodyColumns];
 
 async function toFoundBody(
   etag: string,
@@ -83,26 +80,13 @@ function selectBodyColumns(sql: SqlClient, { kind, body, maxBytes }: RequestedBo
     octet_length(${column})`;
 }
 
-function selectStoredBody(sql: SqlClient, requested: RequestedBody) {
-  const { kind, id, locationId } = requested;
-  const isRequested = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
-  const source =
-    kind === "report"
-      ? sql`reports where ${isRequested}`
-      : sql`orders where ${isRequested} and is_current order by pushed_at desc limit 1`;
-  return sql`select etag, ${selectBodyColumns(sql, requested)} from ${source}`;
-}
-
-/**
- * Returns a body that was not found without packed tills. The statement also reads the rows that are not packed, because
- * the till may have been unpacked since.
- */
-async function findPackedBody(
-  { sql, objects }: DocumentStores,
+/** Returns the body in the first row of a statement, or in the packed till to which the row refers. */
+async function readBody(
+  { objects }: DocumentStores,
   requested: RequestedBody,
+  statement: SqlFragment,
 ): Promise<FoundDocumentBody | undefined> {
-  const select = requested.kind === "report" ? selectReport : selectOrder;
-  const [row]: unknown[] = await select(sql, requested).raw();
+  const [row]: unknown[] = await statement.raw();
   if (!row) return undefined;
   const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as DocumentBodyRow;
   const etag = String(storedTag ?? computeDocumentTag(String(contentVersion), requested.id.toLowerCase()));
@@ -115,12 +99,7 @@ async function findPackedBody(
 }
 
 /** For a packed order, `bytes` is the size of its V1 response, because that of its V2 response is only in its block. */
-type DocumentBodyRow = [
-  etag: Buffer | null,
-  contentVersion: Buffer | null,
-  ...BodyColumns,
-  ...PackedReferenceColumns,
-];
+type DocumentBodyRow = [etag: Buffer | null, contentVersion: Buffer | null, ...BodyColumns, ...PackedReferenceColumns];
 
 function selectReport(sql: SqlClient, requested: RequestedBody) {
   const { id, locationId } = requested;
@@ -132,13 +111,17 @@ function selectReport(sql: SqlClient, requested: RequestedBody) {
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
 }
 
-function selectOrder(sql: SqlClient, requested: RequestedBody) {
+/** Also selects the rows that are not packed, because the till may have been unpacked since. */
+function selectOrder(sql: SqlClient, requested: RequestedBody, { withPacked }: { withPacked: boolean }) {
   const { id, locationId } = requested;
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
-  return sql`
+  const stored = sql`
     select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null as object_key, null::json,
       null::json, null::json, null::int, pushed_at
-    from orders where id = ${id} and is_current ${isOfLocation}
+    from orders where id = ${id} and is_current ${isOfLocation}`;
+  if (!withPacked) return stored;
+  return sql`
+    ${stored}
     union all
     select etags[number], content_version, null, null, null, v1_bytes[number], object_key, to_json(block_ends),
       to_json(block_first_positions), to_json(block_v1_ends), first_position + number - 1, pushed_at

@@ -63,17 +63,6 @@ export async function findOrderCreationTimesOfTill(
   return new Map(rows.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
 }
 
-/** Returns the days of the current copies of the orders with these ids. */
-export async function findDaysOfOrdersByIds(
-  tx: SqlTransaction,
-  { locationId, ids }: LocationOrderIds,
-): Promise<string[]> {
-  const rows = await tx<{ day: string }[]>`
-    select day::text as day from orders
-    where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
-  return rows.map(({ day }) => day);
-}
-
 interface StoredOrderRow extends OrderRow, TillKey {
   isCurrent: boolean;
 }

@@ -59,16 +59,6 @@ export async function recordTillRevision(
   return current.revision;
 }
 
-/** Returns those of the given tills that the location has. */
-export async function findTillIdsOfLocation(
-  tx: SqlTransaction,
-  { locationId, tillIds }: { locationId: string; tillIds: string[] },
-): Promise<string[]> {
-  const rows = await tx<{ tillId: string }[]>`
-    select till_id from tills where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
-  return rows.map(({ tillId }) => tillId);
-}
-
 /**
  * Yields the locations with tills that were pushed before a time and are not marked as erased. Reads one partition at a
  * time.

@@ -55,15 +55,13 @@ export interface ExportFileWriter {
   finish(): void;
 }
 
-interface FileContent {
+/** Returns a writer that appends the bytes of the file to `buffer`. */
+export function createExportFileWriter(file: {
   data: BulkExportData;
   format: BulkExportFormat;
   buffer: FileBuffer;
-}
-
-export function createExportFileWriter({ data, format, buffer }: FileContent): ExportFileWriter {
-  if (format === "parquet") return createParquetWriter(data, buffer);
-  return createGzipWriter(buffer);
+}): ExportFileWriter {
+  return file.format === "parquet" ? createParquetWriter(file.data, file.buffer) : createGzipWriter(file.buffer);
 }
 
 const maxCompressionRatio = 32;

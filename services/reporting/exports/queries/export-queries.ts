@@ -83,18 +83,6 @@ export async function lockExports(tx: SqlTransaction, db: Database, ownerId: str
   await lockInTransaction(tx, db, `exports of ${ownerId}`);
 }
 
-/** The owner of exports is their location, or the API key that created exports of several locations. */
-export async function countUnfinishedExportsOf(
-  tx: SqlTransaction,
-  kind: ExportKindName,
-  ownerId: string,
-): Promise<number> {
-  const [row] = await tx<[{ count: number }]>`
-    select count(*) from exports
-    where kind = ${kind} and ${isUnfinished(tx)} and coalesce(location_id, key_id) = ${ownerId}`;
-  return row.count;
-}
-
 export interface NewExport<Types extends ExportTypes> {
   id: string;
   locationId: string | null;

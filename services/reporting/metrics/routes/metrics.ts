@@ -67,29 +67,19 @@ export const getMetricsRoute = defineMetricsRoute({
   },
   errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_rows", "query_too_slow"],
   async handle({ query, principal, services, context, header, signal, runOutsideAdmission }) {
-    const locationIds = query.locationIds
-      ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
-      : [resolveAuthorizedLocationId(principal, query.locationId)];
+    const requestedIds = query.locationIds ?? [query.locationId];
+    const locationIds = requestedIds.map((id) => resolveAuthorizedLocationId(principal, id));
     const started = performance.now();
-    let outcome = "internal_error";
+    let outcome = "done";
+    const compute = () => computeMetrics(services, query, locationIds, { context, signal });
     const metrics = await runOutsideAdmission(() =>
-      services.metricsQueries.run(
-        () => computeMetrics(services, query, locationIds, { context, signal }),
-        getSenderId(principal),
-        { signal },
-      ),
+      services.metricsQueries.run(compute, getSenderId(principal), { signal }),
     )
-      .then(
-        (computed) => {
-          outcome = "done";
-          return computed;
-        },
-        (error: unknown) => {
-          if (signal.aborted) outcome = "disconnected";
-          else if (error instanceof ApiError) outcome = error.code;
-          throw error;
-        },
-      )
+      .catch((error: unknown) => {
+        const code = error instanceof ApiError ? error.code : "internal_error";
+        outcome = signal.aborted ? "disconnected" : code;
+        throw error;
+      })
       .finally(() => {
         const labels = { family: getMetricFamily(query), outcome };
         services.recordMetricsDuration((performance.now() - started) / 1_000, labels);

@@ -25,8 +25,20 @@ import {
 import { z } from "zod";
 import type { ReportingContext } from "../../../context.ts";
 import { defineExportRoute } from "../../context.ts";
-import { createExportStateResponse, createFileResponse, type DownloadedFile, unfinishedExportHeaders } from "../../file-response.ts";
-import { deleteExport, type ExportRow, exportColumnNames, findExport, isWrittenFile, type StoredExport } from "../../queries/export-queries.ts";
+import {
+  createExportStateResponse,
+  createFileResponse,
+  type DownloadedFile,
+  unfinishedExportHeaders,
+} from "../../file-response.ts";
+import {
+  deleteExport,
+  type ExportRow,
+  exportColumnNames,
+  findExport,
+  isWrittenFile,
+  type StoredExport,
+} from "../../queries/export-queries.ts";
 import { createExport } from "../../run-export.ts";
 import { type FileTotals, toBulkExport, toBulkExportListItem } from "../bulk-export-response.ts";
 import { type BulkExportTypes, bulkExports } from "../bulk-exports.ts";
@@ -73,7 +85,10 @@ export const createBulkExportRoute = defineExportRoute({
     });
     const { id } = row;
     context.addLogFields({ exportId: id, data: body.data, format: body.format });
-    return jsonResponse(202, toBulkExport(row, [], origin), { location: `/v1/exports/${id}`, ...unfinishedExportHeaders });
+    return jsonResponse(202, toBulkExport(row, [], origin), {
+      location: `/v1/exports/${id}`,
+      ...unfinishedExportHeaders,
+    });
   },
 });
 
