@@ -1,23 +1,17 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { PosOrderData } from "@pragma/contracts/order-data";
-import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { cleanAggregates, groupByKey, sum } from "./groups.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
-interface CanceledProductRow {
-  row: PosOrderProductRow;
-  reason: string | null;
-  canceledAt: string | null;
-}
-
 /**
  * Returns the canceled rows of an order. If the order is canceled, returns all rows with the reason for which the order
  * was canceled. Transferred orders and rows do not count as canceled.
  */
-export function getCanceledProductRowsOfOrder(order: PosOrderData): CanceledProductRow[] {
+export function getCanceledProductRowsOfOrder(order: PosOrderData) {
   if (order.isTransferred) return [];
   const rows = flattenOrderProductRows(order).filter((row) => !row.isTransferred);
   if (order.isCanceled) {
@@ -28,12 +22,8 @@ export function getCanceledProductRowsOfOrder(order: PosOrderData): CanceledProd
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
-interface ReportableCancellation extends Pick<Cancellation, "name" | "afterFinalization"> {
-  row: PosOrderProductRow;
-}
-
 /** Returns the canceled rows of an order, each with whether it was canceled after the first print of the bill. */
-export function listReportableCancellations(order: PosOrderData): ReportableCancellation[] {
+export function listReportableCancellations(order: PosOrderData) {
   return getCanceledProductRowsOfOrder(order).map(({ row, reason, canceledAt }) => ({
     row,
     name: reason ?? "",

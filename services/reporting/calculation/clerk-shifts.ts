@@ -4,6 +4,7 @@ import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillClerkShift } from "@pragma/contracts/till-v2";
 import { getCanceledProductRowsOfOrder } from "./cancellations.ts";
 import { listRowDiscounts } from "./discounts.ts";
+import { groupByKey } from "./groups.ts";
 import { listLostProductRows, type ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
@@ -69,12 +70,7 @@ function addOrderToShift(figures: ShiftFigures, reportable: ReportableOrder): vo
 function createShiftFinder(
   shifts: TillClerkShift[],
 ): (clerkId: string | null, instant: string) => TillClerkShift | undefined {
-  const shiftsByClerk = new Map<string, TillClerkShift[]>();
-  for (const shift of shifts) {
-    const clerkShifts = shiftsByClerk.get(shift.id);
-    if (clerkShifts) clerkShifts.push(shift);
-    else shiftsByClerk.set(shift.id, [shift]);
-  }
+  const shiftsByClerk = new Map(groupByKey(shifts, ({ id }) => [id]).map((group) => [group[0].id, group]));
   return (clerkId, instant) => {
     const clerkShifts = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
     return clerkShifts?.find((shift) => isWithinShift(shift, instant)) ?? clerkShifts?.[0];

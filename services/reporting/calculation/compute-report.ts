@@ -1,11 +1,11 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
-import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import type { ReportListItem } from "@pragma/contracts/report-v2";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
-import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
+import { toOrderV1 } from "./order-v1.ts";
+import { toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
-import { type ReportableOrder, toReportableOrders } from "./reportable-orders.ts";
+import { toReportableOrders } from "./reportable-orders.ts";
 
 /**
  * Version of the calculation. Increase it when a code change alters the figures of existing tills, so that a bulk
@@ -14,23 +14,7 @@ import { type ReportableOrder, toReportableOrders } from "./reportable-orders.ts
 export const currentReportVersion = 1;
 
 /** A report and its orders in all API versions. */
-export interface ComputedDocuments {
-  id: string;
-  reportV2: ReportV2;
-  reportV0: ReportV0WithoutTimestamps;
-  /** Without the id of the till, which lists add. */
-  listItem: Omit<ReportListItem, "tillId">;
-  /** All orders except those in training mode, in the same sequence as in the till. */
-  orders: ComputedOrderResponseBodies[];
-  reportableOrders: ReportableOrder[];
-}
-
-export interface ComputedOrderResponseBodies {
-  id: string;
-  openedAt: string;
-  v1: OrderV1WithoutTimestamps;
-  v2: Omit<OrderV2, "createdAt" | "updatedAt">;
-}
+export type ComputedDocuments = NonNullable<ReturnType<typeof computeDocuments>>;
 
 /**
  * Returns the report and orders of a till, or null for a till in training mode. The same till always yields the same
@@ -41,7 +25,7 @@ export interface ComputedOrderResponseBodies {
  *
  * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */
-export function computeDocuments(till: TillV2, { locationId }: { locationId: string }): ComputedDocuments | null {
+export function computeDocuments(till: TillV2, { locationId }: { locationId: string }) {
   if (till.isTraining) return null;
   const id = computeTillReportId(till.id);
   const orders = toReportableOrders(till.orderList);
@@ -51,13 +35,17 @@ export function computeDocuments(till: TillV2, { locationId }: { locationId: str
     id,
     reportV2: v2,
     reportV0: toReportV0(v2, orders),
-    listItem: { id, startedAt: v2.startedAt, finalizedAt: v2.finalizedAt, totalSales: v2.totalSales },
+    /** Without the id of the till, which lists add. */
+    listItem: {
+      ...{ id, startedAt: v2.startedAt, finalizedAt: v2.finalizedAt, totalSales: v2.totalSales },
+    } satisfies Omit<ReportListItem, "tillId">,
+    /** All orders except those in training mode, in the same sequence as in the till. */
     orders: orders.map(({ order }) => ({
       id: order.id,
       openedAt: order.openedAt,
       v1: toOrderV1(order, ids),
       // A V2 order has all fields that the point of sale sent. If `tillId` is missing, it is the id of this till.
-      v2: { ...order, tillId: order.tillId ?? till.id, ...ids },
+      v2: { ...order, tillId: order.tillId ?? till.id, ...ids } satisfies Omit<OrderV2, "createdAt" | "updatedAt">,
     })),
     reportableOrders: orders,
   };

@@ -12,15 +12,8 @@ export function listRowDiscounts(row: PosOrderProductRow): PosOrderDiscountRow[]
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
-/** A validated discount of a sold product row. Reports group it by its name and catalog id, and by `gifted`. */
-interface SoldProductDiscount {
-  discount: PosOrderDiscountRow;
-  row: PosOrderProductRow;
-  gifted: boolean;
-}
-
 /** Returns the validated discounts of sold products, each with whether its product row has a total of 0. */
-export function listSoldProductDiscounts(rows: ReportableProductRow[]): SoldProductDiscount[] {
+export function listSoldProductDiscounts(rows: ReportableProductRow[]) {
   return rows.flatMap(({ row }) =>
     listRowDiscounts(row).map((discount) => ({ discount, row, gifted: row.totalRow === 0 })),
   );

@@ -6,7 +6,7 @@ import { listRowDiscounts } from "./discounts.ts";
 import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
 /** A V1 order without `createdAt` and `updatedAt`, which are added when the order is stored. */
-export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
+type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
 
 /** Returns a V1 order. It contains all products, but only validated payments, tips and discounts. */
 export function toOrderV1(

@@ -10,7 +10,7 @@ const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
 const uncheckedReportV0Schema = toConversionOnlySchema(reportV0Schema);
 
 /** A V0 report without `createdAt` and `updatedAt`, which are added when the report is stored. */
-export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
+type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
 
 /**
  * Returns the V0 report. Unlike a V2 report, it has the data of the establishment in `reportHeaderInfo`, lists only the

@@ -43,31 +43,12 @@ export interface TillFigures {
   /** VAT rate, price without VAT, VAT, and what the product rows add up to. */
   taxes: [number, number, number, number][];
   canceledAfterBill: number;
-  settlement: TillSettlement;
+  /** `owed` includes what guests paid beyond the totals of orders. */
+  settlement: Record<"paid" | "paidForUnsold" | "unpaid" | "owed", number>;
   /** Null if the cash was not counted at the start and at the end of the shift. */
   cash: TillAccountingData["cash"];
-  orderFigures: TillOrderFigures;
-}
-
-interface TillSettlement {
-  paid: number;
-  /** Payments for orders that are not sales, because they were canceled or transferred. */
-  paidForUnsold: number;
-  unpaid: number;
-  /** What is owed to guests, including what they paid beyond the totals of orders. */
-  owed: number;
-}
-
-/** What orders declare, what their product rows add up to, and refunds of products beyond their sales. */
-interface TillOrderFigures {
-  declaredTax: number;
-  rowTax: number;
-  declaredNet: number;
-  rowNet: number;
-  declaredDiscount: number;
-  rowDiscount: number;
-  refunded: number;
-  hasRefundsWithoutSale: boolean;
+  /** What orders declare, what their product rows add up to, and refunds of products beyond their sales. */
+  orderFigures: ReturnType<typeof computeOrderFigures>;
 }
 
 /** VAT rates beyond this number, which no real till has, are added up as one, at the last of these rates. */
@@ -149,7 +130,7 @@ function addUpTaxes(report: ReportV2, accountingData: TillAccountingData): TillF
     .map(({ taxRate, taxable, tax, total }) => [taxRate, taxable, tax, total]);
 }
 
-function computeOrderFigures({ orderList }: TillV2): TillOrderFigures {
+function computeOrderFigures({ orderList }: TillV2) {
   const sales = toReportableOrders(orderList).filter(({ isSale }) => isSale);
   const orders = sales.map(({ order }) => order);
   const rows = sales.flatMap((order) => order.rows.map(({ row }) => row));

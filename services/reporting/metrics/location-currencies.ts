@@ -10,17 +10,12 @@ const ttlMs = 5 * 60_000;
 const maxConcurrentLookups = 8;
 
 /** Returns the currency of each location. See `LocationLookupClient.getCurrency`. */
-export type LocationCurrencies = (
-  locationIds: readonly string[],
-  context: ObservabilityContext,
-) => Promise<(string | null)[]>;
+export type LocationCurrencies = ReturnType<typeof createLocationCurrencies>;
 
 /**
  * Creates a lookup that remembers currencies for five minutes. While accounts is unavailable, it also returns older ones.
  */
-export function createLocationCurrencies({
-  getCurrency,
-}: Pick<LocationLookupClient, "getCurrency">): LocationCurrencies {
+export function createLocationCurrencies({ getCurrency }: Pick<LocationLookupClient, "getCurrency">) {
   const lookups = new Admission({ perProcess: maxConcurrentLookups });
   const cache = new LRUCache<string, { code: string | null; expiresAtMs: number }>({ max: maxLocations });
 
@@ -36,5 +31,6 @@ export function createLocationCurrencies({
       throw error;
     }
   }
-  return (locationIds, context) => Promise.all(locationIds.map((id) => find(id, context)));
+  return (locationIds: readonly string[], context: ObservabilityContext) =>
+    Promise.all(locationIds.map((id) => find(id, context)));
 }

@@ -22,11 +22,6 @@ export interface TillMetrics {
   cells: string;
 }
 
-interface TillMetricsOptions {
-  timeZone: string;
-  limits?: CellLimits;
-}
-
 /** Escapes of NUL and of unpaired surrogates in JSON. Also matches a few texts that only look like such escapes. */
 const maybeUnstorableEscape = /\\u(?:0000|d[89a-f])/;
 
@@ -40,7 +35,7 @@ const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
 export function computeTillMetrics(
   orders: ReportableOrder[],
   report: ReportV2,
-  options: TillMetricsOptions,
+  options: { timeZone: string; limits?: CellLimits },
 ): TillMetrics | null {
   try {
     const builder = new TillMetricsBuilder(report, options);
@@ -76,7 +71,7 @@ class TillMetricsBuilder {
   readonly #canceledEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCell | CancellationCell>>();
   readonly cells: MetricCells;
 
-  constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
+  constructor(report: ReportV2, { timeZone, limits = defaultLimits }: { timeZone: string; limits?: CellLimits }) {
     this.#report = report;
     this.#toHour = createHourFormatter(timeZone);
     this.cells = createMetricCells(limits);

@@ -65,12 +65,10 @@ export async function findReportFinalizedEventData(
 }
 
 /** A row of `reports` as it is stored. `v2` and `v0` are null if the till is packed. */
-interface StoredReport {
-  etag: string;
+interface StoredReport extends Pick<ReportRow, "etag" | "finalized"> {
   v2: string | null;
   v0: string | null;
   accountingData: string | null;
-  finalized: string;
 }
 
 export async function findStoredReport(
@@ -135,10 +133,7 @@ export async function countTillsToPack(
 }
 
 /** The stored figures that journal entries need. `accountingData` is `TillAccountingData` as JSON. */
-export interface StoredTillData {
-  v2: string;
-  accountingData: string;
-}
+export type StoredTillData = Pick<ReportRow, "v2" | "accountingData">;
 
 /** What names the report of a till to people. Both are null if the till has no report. */
 export interface TillReportName {
