@@ -13,10 +13,7 @@ export interface OrderStorageOptions {
 export interface CalculationThreadInput extends TillCalculationInput, OrderStorageOptions {
   /** Whether the till is stored, so that the texts of its orders are needed. */
   isStored: boolean;
-  /**
-   * Where the thread sends a `CalculatedReport`, or null for a till in training mode, and then the texts of the orders, in
-   * batches of `StoredOrderTexts[]`.
-   */
+  /** Receives a `CalculatedReport`, or null for a till in training mode, and then batches of `StoredOrderTexts[]`. */
   port: MessagePort;
 }
 
@@ -40,9 +37,8 @@ export interface CalculatedTill extends CalculatedReport {
 export const orderTextBatchSize = 25;
 
 /**
- * Calculates a till as `calculateTill` does, and completes and compresses its responses. Runs in a worker thread, so that
- * a large till does not block requests, and so that V2 responses need not be copied to another thread uncompressed. Sends
- * its results while it works, so that the first orders are stored while the following ones are compressed.
+ * Calculates a till, and completes and compresses its responses, in a worker thread. Sends its results while it works, so
+ * that the first orders are stored while the following ones are compressed.
  */
 export default function calculateTillInThread({ port, ...input }: CalculationThreadInput): void {
   const till = calculateTill(input);

@@ -12,7 +12,7 @@ export const reportingServiceConfigSchema = z.object({
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
    * Years for which tills, reports and orders are kept, counted from their business day. If not set, they are kept for
-   * ever. till-ingest removes the same tills and their bodies.
+   * ever.
    */
   REPORTS_KEPT_YEARS: integerEnvSchema(1, 100).optional(),
   /**
@@ -20,10 +20,7 @@ export const reportingServiceConfigSchema = z.object({
    * reporting can calculate every till that till-ingest accepts.
    */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /**
-   * Number of worker threads that calculate reports. More than `REPORTING_TILL_PUSHED_CONCURRENCY` are never in use. Tills
-   * of 4 MB or more have a further thread.
-   */
+  /** Number of worker threads that calculate reports. Tills of 4 MB or more have a further thread. */
   CALCULATION_THREADS: integerEnvSchema(1, 64).default(2),
   /** Seconds after which the claim of an accounting or bulk export expires, unless the claiming process renews it. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),

@@ -19,9 +19,8 @@ import { deleteTillMetrics, replaceTillMetrics } from "./metrics/queries/metrics
 export type TillPushedData = BusEventData<"till.pushed">;
 
 /**
- * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
- * that the new revision does not contain are deleted. Orders that were already stored keep their creation time. The
- * caller must lock the location first.
+ * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders that
+ * were already stored keep their creation time. The caller must lock the location first.
  *
  * @throws PackedTillsError, which `withUnpackedTills` handles, before anything is changed.
  */
@@ -77,10 +76,7 @@ export async function replaceDocuments(
   ]);
 }
 
-/**
- * Deletes the report and orders of a till that is now in training mode or has expired, and updates the counts. The till
- * may be packed.
- */
+/** Deletes the report and orders of a till, which may be packed, and updates the counts. */
 export async function deleteDocumentsOfTill(
   tx: SqlTransaction,
   { tillId, locationId }: TillKey,

@@ -21,8 +21,8 @@ export interface CalculatingContext extends ReportingContext {
 }
 
 /**
- * Tills of this size in bytes or more are calculated one at a time, in a thread of their own, so that small tills wait neither
- * for them nor for the start of a thread.
+ * Tills of this size in bytes or more are calculated one at a time, in a thread of their own, so that small tills need not
+ * wait for them.
  */
 export const largeTillBytes = 4 * 1024 * 1024;
 
@@ -77,9 +77,8 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
 
   return {
     /**
-     * Returns a till's report and orders, or null if the till is in training mode. The texts of the orders of a small till
-     * may still be on their way, so that storing them begins earlier. Those of a large till are complete, so that no
-     * transaction waits for them.
+     * Returns a till's report and orders, or null if the till is in training mode. The texts of a small till may still be
+     * on their way, so that storing them begins earlier. Those of a large till are complete.
      *
      * @throws `PermanentEventError` if the till needs more memory than a thread has. The texts can reject with it as well.
      */

@@ -130,10 +130,7 @@ function nameReport(
   return { ...failure, message: `${name}${message}`, day, reportNumber };
 }
 
-/**
- * Encodes a till in a worker thread. After a transient error, throws, so that the whole export is retried. After any
- * other error, only this till fails, and the other tills are exported.
- */
+/** Encodes a till in a worker thread. Throws transient errors, so that the whole export is retried. */
 async function writeTillInWorker(
   { services: { db, objects, log, config: serviceConfig }, writer }: AccountingExportRun,
   { locationId, details: { provider, config } }: AccountingExportFile,

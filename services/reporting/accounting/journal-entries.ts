@@ -53,9 +53,9 @@ type RecordedPayment = ReportV2["reportRecordedPayments"][number];
  * Returns the lines of the entry for sales and their payments.
  *
  * Debit: payments by method; tips; unpaid amounts; discounts if sales are booked gross. Credit: sales excluding VAT, by
- * rate; VAT, by rate; tips; amounts owed to customers. Change that was given by another method than the payment is
- * debited to the payment's account and credited to the account of the change. Rounding differences (at most one cent for each VAT rate) are
- * booked on the shortage and surplus accounts, so that payments, sales and VAT equal those of the report.
+ * rate; VAT, by rate; tips; amounts owed to customers. Change that was given by another method than the payment is debited
+ * to the payment's account and credited to the account of the change. Rounding differences (at most one cent for each VAT
+ * rate) are booked on the shortage and surplus accounts, so that payments, sales and VAT equal those of the report.
  */
 export function buildSalesEntryLines(
   report: ReportV2,
@@ -130,8 +130,8 @@ function listDiscountsByRate({ reportDiscounts }: ReportV2): { taxRate: number; 
 }
 
 /**
- * Returns the lines for money that was received or paid out other than for sales, such as deposits. Each movement has
- * two lines: one on the account of its payment method (by default cash), and one on the account of its purpose.
+ * Returns the lines for money that was received or paid out other than for sales: for each movement one on the account of
+ * its payment method (by default cash), and one on the account of its purpose.
  */
 export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
@@ -166,9 +166,8 @@ export function buildCashDifferenceEntryLines(
 }
 
 /**
- * Returns the cash that should be in the drawer, in minor units: the initial cash, payments and tips in cash, and
- * movements in cash or without a payment method. The amounts of payments already exclude their own change. Change in cash
- * on payments by other modes is subtracted.
+ * Returns the cash that should be in the drawer, in minor units. The amounts of payments already exclude their own change.
+ * Change in cash on payments by other modes is subtracted.
  */
 function expectedCash(report: ReportV2, { changeByOtherMethods }: TillAccountingData, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");

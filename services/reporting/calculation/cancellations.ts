@@ -8,8 +8,8 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 type Cancellation = ReportV2["reportCancellations"][number];
 
 /**
- * Returns the canceled rows of an order. If the order is canceled, returns all rows with the reason for which the order
- * was canceled. Transferred orders and rows do not count as canceled.
+ * Returns the canceled rows of an order: all rows, with the reason of the order, if the order is canceled. Transferred
+ * orders and rows do not count as canceled.
  */
 export function getCanceledProductRowsOfOrder(order: PosOrderData) {
   if (order.isTransferred) return [];

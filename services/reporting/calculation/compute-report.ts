@@ -17,11 +17,8 @@ export const currentReportVersion = 1;
 export type ComputedDocuments = NonNullable<ReturnType<typeof computeDocuments>>;
 
 /**
- * Returns the report and orders of a till, or null for a till in training mode. The same till always yields the same
- * result.
- *
- * Amounts that the point of sale declared are summed but never recomputed, because they are fiscal figures. Only
- * amounts that it does not declare, such as the VAT of discounts, are computed.
+ * Returns the report and orders of a till, or null for a till in training mode. Amounts that the point of sale declared
+ * are summed but never recomputed, because they are fiscal figures.
  *
  * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */

@@ -3,10 +3,7 @@ import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { cleanAggregates, groupByKey, sum } from "./groups.ts";
 import { getQuantityUnlessSplitChild, type ReportableProductRow } from "./reportable-orders.ts";
 
-/**
- * Groups sales by the catalog id, name, category and subcategory of the product. A product in menus and the same
- * product outside menus are separate groups.
- */
+/** Groups sales by product and category. A product in menus and the same product outside menus are separate groups. */
 export function groupProductSales(rows: ReportableProductRow[]): ReportV2["reportProducts"] {
   return groupSales(rows, getReportProductKey).map((group) => ({
     productCatalogId: group.first.row.productId,

@@ -95,8 +95,8 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
 }
 
 /**
- * Groups the modifiers of sold products by modifier group and name. Each modifier of a product row adds the row's
- * quantity (0 for a child row of a split bill), and the modifier's amount for each unit of the product.
+ * Groups the modifiers of sold products by modifier group and name. Each adds the quantity of its row, and its amount for
+ * each unit of the product.
  */
 function groupModifiers(rows: ReportableProductRow[]): ReportV2["reportModifiers"] {
   const modifiers = rows.flatMap(({ row }) => row.modifierRowList.map((modifier) => ({ modifier, row })));
@@ -168,10 +168,7 @@ function groupTransfers(orders: ReportableOrder[]): ReportV2["reportTransferred"
   return cleanAggregates(aggregates, ({ amount }) => [amount]);
 }
 
-/**
- * Returns the transferred rows of an order. If the order is transferred, returns all rows that are not canceled.
- * Canceled orders and rows do not count as transferred.
- */
+/** Returns the transferred rows of an order; all if the order is transferred. Canceled orders and rows do not count. */
 function listTransferredRows(order: PosOrderData): { row: PosOrderProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];
   const rows = flattenOrderProductRows(order).filter((row) => !row.isCanceled);

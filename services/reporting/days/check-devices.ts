@@ -4,7 +4,9 @@ import { groupByKey } from "../calculation/groups.ts";
 import { buildCheck } from "./check-figures.ts";
 import type { TillFigures } from "./till-figures.ts";
 
-/** The last shift of each device on a day: the number after which later shifts continue, and the latest end of its shifts. */
+/**
+ * The last shift of each device on a day: the number after which later shifts continue, and the latest end of its shifts.
+ */
 export type LastShiftByDevice = Record<string, { lastReportNumber: number; finalizedAt: string }>;
 
 /** A till of a device, in the sequence of the shifts. */

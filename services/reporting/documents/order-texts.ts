@@ -1,7 +1,9 @@
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import { compressV2OrderSync, decompressV2OrderSync } from "./v2-order-compression.ts";
 
-/** The responses for an order without `id`, `createdAt` and `updatedAt`, as JSON texts, and what its row has beside them. */
+/**
+ * The responses for an order without `id`, `createdAt` and `updatedAt`, as JSON texts, and what its row has beside them.
+ */
 export interface OrderResponses {
   id: string;
   day: string;

@@ -14,21 +14,22 @@ const maxDictionaryBytes = 32 * 1024;
  */
 const compressionOptions = { level: 3, memLevel: 5, chunkSize: 4 * 1024 };
 
-/** The number of bytes that are decompressed at a time. Large responses are decompressed in larger steps, which is faster. */
+/**
+ * The number of bytes that are decompressed at a time. Large responses are decompressed in larger steps, which is faster.
+ */
 const minChunkBytes = 16 * 1024;
 const maxChunkBytes = 256 * 1024;
 
 /**
- * Larger input is compressed and decompressed in a thread of libuv's pool, so that it does not block the event loop. For
- * an order of usual size, which takes 0.1 ms, using another thread would take more CPU time than the compression.
+ * Larger input is compressed and decompressed in libuv's pool, so that it does not block the event loop. For an order of
+ * usual size, another thread would take more CPU time than the compression.
  */
 const maxSynchronousTextBytes = 64 * 1024;
 const maxSynchronousCompressedBytes = 8 * 1024;
 
 /**
- * Compresses the V2 response of an order in zlib's format. The V1 response of the order is part of the preset dictionary,
- * because both responses have most names and values in common. For the orders of a busy shift, the result has a tenth of
- * the size of the V2 response.
+ * Compresses the V2 response of an order in zlib's format. The V1 response is part of the preset dictionary, because both
+ * have most names and values in common, so that a tenth is left.
  */
 export async function compressV2Order(v2: string, { v1 }: { v1: string }): Promise<Uint8Array> {
   return v2.length <= maxSynchronousTextBytes ? compressV2OrderSync(v2, { v1 }) : compress(v2, toOptions(v1));
@@ -44,8 +45,7 @@ const toOptions = (v1: string) => ({ ...compressionOptions, dictionary: buildDic
 /**
  * Returns the V2 response that `compressV2Order` compressed.
  *
- * @throws Error when the V1 response is not the one with which it was compressed, when the bytes are damaged, or when the
- * V2 response is larger than `maxBytes`; `isTooLargeV2OrderError` returns true only for the latter.
+ * @throws Error, for which `isTooLargeV2OrderError` returns true when the V2 response is larger than `maxBytes`.
  */
 export async function decompressV2Order(
   compressed: Uint8Array,

@@ -39,9 +39,8 @@ export const isHeld = (sql: SqlClient | SqlTransaction, { id, claimNumber }: Exp
 const crashedAttempts = 3;
 
 /**
- * Claims up to `limit` exports for `seconds`. Prefers locations with fewer running exports, and claims the oldest export
- * of a location first. Of several locations, the export that has waited longest since its creation or its last claim is
- * first. An attempt whose claim expired may have crashed the process, and counts as several.
+ * Claims up to `limit` exports for `seconds`. Prefers locations with fewer running exports, then the export that has
+ * waited longest. An attempt whose claim expired may have crashed the process, and counts as several.
  */
 export async function claimExports(
   sql: SqlClient,
@@ -77,10 +76,7 @@ export async function isExportOfOtherLocationDue(
   return row.isDue;
 }
 
-/**
- * Extends a claim, and stores the progress for clients. Returns false when another process has claimed the export since,
- * or when it starts again or was deleted.
- */
+/** Extends a claim, and stores the progress for clients. Returns false when the claim was lost. */
 export async function renewExportClaim(
   sql: SqlClient,
   claim: ExportClaim,
@@ -118,8 +114,7 @@ export interface ExportChanges<Types extends ExportTypes> {
 }
 
 /**
- * Stores uploaded files and the progress in one transaction, so that the export continues after the files. Stores nothing
- * and returns false when the claim was lost.
+ * Stores uploaded files and the progress. Returns false when the claim was lost.
  *
  * @throws `TransientError` when the upload took so long that an object may be deleted.
  */

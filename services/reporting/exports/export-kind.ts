@@ -27,8 +27,7 @@ export interface ExportKind<Types extends ExportTypes> {
   /** The limit of unfinished exports per location, or per API key for exports of several locations. */
   unfinishedLimit(config: ReportingServiceConfig): { name: string; maximum: number };
   /**
-   * Returns the failure of an export whose last attempt failed. Without this function, the export is claimed once more, to
-   * store its failure itself.
+   * Returns the failure of an export whose last attempt failed. Without it, the export is claimed once more to end itself.
    */
   toFailure?(error: unknown): Types["failure"];
 }

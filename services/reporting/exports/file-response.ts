@@ -110,9 +110,8 @@ interface FileRange {
 }
 
 /**
- * Returns the requested range of a file, `unsatisfiable` if it begins after the end of the file, or null for the whole
- * file: without a `Range` header, and if the header is invalid or has several ranges, which a server may ignore (RFC 9110,
- * section 14.2). `ifRange` is the `If-Range` header. If it is not the entity tag of the file, the whole file is returned.
+ * Returns the requested range of a file, or `unsatisfiable`; null for the whole file, also if the header is invalid or has
+ * several ranges (RFC 9110, section 14.2), or if the `If-Range` header is not the entity tag of the file.
  */
 function parseFileRange(
   header: string | undefined,

@@ -223,7 +223,7 @@ function createExportRun<Types extends ExportTypes>(
     },
 
     /**
-     * Returns the currency of a location, or null for a location that is being removed. An error of accounts fails the
+     * Returns the currency of a location, or null for a location that is being removed. Other errors of accounts fail the
      * attempt, because other decimals would be other amounts.
      */
     async findCurrency(locationId: string): Promise<string | null> {

@@ -154,10 +154,7 @@ function addUp(parts: readonly (Sums | undefined)[]): Sums {
   return total;
 }
 
-/**
- * Returns a comparator that sorts rows by currency, then by the fields of the query, then by the first measure, and finally
- * by all dimensions, so that the sequence is always the same.
- */
+/** Returns a comparator of rows: by currency, the fields of the query, the first measure, and finally all dimensions. */
 function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one: Row, other: Row) => number {
   const timeFields = dimensions
     .filter((name) => getMetricDimension(name).group === "time")

@@ -44,8 +44,8 @@ export class CellFamily<Dimension extends string, Measure extends string> {
   }
 
   /**
-   * Returns the cell of these values. Once the family has reached a limit, returns the cell of `otherValues` instead of a
-   * new one, so that a till with a different text in each row cannot become large. `otherValues` must take few values.
+   * Returns the cell of these values; once the family has reached a limit, the cell of `otherValues` instead of a new one,
+   * so that a till with a different text in each row cannot become large. `otherValues` must take few values.
    */
   getOrCreate(values: readonly DimensionValue[], otherValues: readonly DimensionValue[]): Cell<Measure> {
     const key = toKey(values);

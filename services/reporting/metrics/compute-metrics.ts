@@ -17,8 +17,8 @@ const queryCanceledCode = "57014";
 /**
  * Returns the response to a query about locations that the caller may read.
  *
- * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies; overloaded
- * if `signal` is aborted.
+ * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies;
+ * overloaded if `signal` is aborted.
  */
 export async function computeMetrics(
   { db, config, locationCurrencies }: Pick<MetricsContext, "db" | "config" | "locationCurrencies">,
@@ -75,8 +75,8 @@ function compareCurrencies(one: string | null, other: string | null): number {
 type RunStatement = <T>(statement: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` in a transaction that only reads, and in which all statements see the same rows. Together they can take
- * `timeoutSeconds`. After `signal` is aborted, no further statement begins.
+ * Runs `work` in a transaction that only reads, and whose statements together take at most `timeoutSeconds`. After
+ * `signal` is aborted, no further statement begins.
  */
 async function readInSnapshot<T>(
   sql: SqlClient,

@@ -85,10 +85,7 @@ function toValue(name: MetricDimension, part: KeyPart): unknown {
   return Object.fromEntries(columns.map(({ field }, index) => [field, part[index] ?? null]));
 }
 
-/**
- * Returns a comparator of the values of a dimension of two rows: by time, number or name. Missing values are last. If rows
- * are by day, the other values of time are compared by the day, from which they follow.
- */
+/** Returns a comparator of the values of a dimension of two rows: by time, number or name. Missing values are last. */
 export function createDimensionComparator(
   dimensions: readonly MetricDimension[],
   name: MetricDimension,

@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 const itemsPerTurn = 200;
 
 /**
- * Returns what `convert` returns for each item. Lets other requests be handled in between. The turns are short, because
- * Node.js accepts only one new connection in each turn of its event loop.
+ * Returns what `convert` returns for each item. Lets other requests be handled in between, in short turns, because Node.js
+ * accepts only one new connection in each turn of its event loop.
  *
  * @throws the reason of `signal` if it is aborted.
  */

@@ -6,10 +6,7 @@ const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_
 /** The columns of `metric_cells`, without the keys: of orders, product rows, payments, discounts and canceled rows. */
 export type MetricCells = ReturnType<typeof createMetricCells>;
 
-/**
- * Returns families without cells. A cell of payments, discounts or cancellations contains the number of the cell of the
- * orders to which its rows belong.
- */
+/** Returns families without cells. `order_cell` is the number of the cell of the orders to which the rows belong. */
 export function createMetricCells(limits: CellLimits) {
   return {
     orders: new CellFamily({

@@ -16,7 +16,10 @@ import type { TillFigures } from "../days/till-figures.ts";
 import { addToCell, type CellLimits, type DimensionValue, toKey } from "./cell-family.ts";
 import { createMetricCells, type MetricCells, toMetricColumns } from "./metric-cells.ts";
 
-/** The metrics of a till, which are its figures by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
+/**
+ * The metrics of a till, which are its figures by dimension, as JSON texts of the columns of `metric_totals` and
+ * `metric_cells`, without keys.
+ */
 export interface TillMetrics {
   totals: string;
   cells: string;
@@ -28,10 +31,7 @@ const maybeUnstorableEscape = /\\u(?:0000|d[89a-f])/;
 /** More than ten times what a real till has. Bounds what a till with a unique text in each row can store. */
 const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
 
-/**
- * Returns the metrics of a till; null if a sum is too large, which no real till has. Each figure adds up to
- * that of the report.
- */
+/** Returns the metrics of a till, which add up to its report; null if a sum is too large, which no real till has. */
 export function computeTillMetrics(
   orders: ReportableOrder[],
   report: ReportV2,
@@ -183,8 +183,7 @@ class TillMetricsBuilder {
   }
 
   /**
-   * Adds the differences between the quantities that the report shows and the units of its rows. A report omits entries
-   * without units, and shows at least one unit in the others, also if more units were refunded than sold.
+   * Adds the differences between the quantities that the report shows, which are at least 1, and the units of its rows.
    */
   adjustToShownQuantities(): void {
     const { reportProducts, reportCancellations } = this.#report;

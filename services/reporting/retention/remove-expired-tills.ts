@@ -25,10 +25,9 @@ export const countTillRemovalErrors = (): number => removalErrorCount;
 type RemovalServices = UnpackingServices & Pick<ReportingContext, "config" | "log">;
 
 /**
- * Removes the tills of business days that are older than the retention, with their reports, orders and counts. Publishes
- * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
- * removed when they were pushed that long ago. A till that cannot be removed does not delay others, and is tried again in
- * the next run.
+ * Removes the tills of business days that are older than the retention, and tills in training mode that were pushed that
+ * long ago. Publishes `till.expired` for each, so that till-ingest removes them too. A till that cannot be removed does
+ * not delay others, and is tried again in the next run.
  */
 export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
   name: "remove expired tills",

@@ -96,8 +96,8 @@ interface ErasedOrders {
 }
 
 /**
- * Requests the erasure of the orders of a till that were erased before the till was stored, for example because the till
- * waited in the event stream. The caller must hold the lock of the location.
+ * Requests the erasure of the orders of a till that were erased before the till was stored. The caller must hold the lock
+ * of the location.
  */
 export async function repeatErasureOfOrders(
   tx: SqlTransaction,
@@ -137,9 +137,8 @@ async function findOrdersByTill(
 }
 
 /**
- * Locks and returns up to `limit` tills of a location that were pushed before a time and are not marked as erased. Waits for tills
- * that another transaction has locked instead of skipping them. An operator's request runs only once, so skipped tills
- * would keep their data.
+ * Locks and returns tills that were pushed before a time and are not marked as erased. Waits for tills that another
+ * transaction has locked, because an operator's request runs only once.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,

@@ -2,9 +2,8 @@ import iconv from "iconv-lite";
 import type { Charset } from "./file-formats.ts";
 
 /**
- * Returns a text that contains only characters of a character set. If the set lacks a character, a similar text replaces
- * it, such as the letter without its accent. If there is none, a question mark replaces it. The result can be longer than
- * the text, and can contain characters that the text does not, such as the vertical bar of a full-width form.
+ * Returns a text that contains only characters of a character set. Replaces others by similar texts, such as the letter
+ * without its accent, or by a question mark. The result can be longer, and can contain field separators.
  */
 export function toCharset(text: string, charset: Charset): string {
   const replacements = new Map<string, string>();

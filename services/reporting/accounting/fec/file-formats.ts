@@ -51,8 +51,8 @@ export function encodeFecHeader({ separator }: FecFileFormat): Buffer {
 }
 
 /**
- * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day that the
- * file contains. `siret` can also be only a SIREN. If it is neither a SIRET nor a SIREN, the name begins with `FEC`.
+ * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), unless `siret` is neither a SIRET
+ * nor a SIREN; `FEC`; and the last day that the file contains.
  */
 export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
   const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];

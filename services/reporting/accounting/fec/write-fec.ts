@@ -74,9 +74,8 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
 }
 
 /**
- * Replaces each sequence of white space, control characters and vertical bars with one space, so that the text contains
- * no line break and no field separator of any format. Replaces quotation marks with apostrophes, because many readers of
- * delimited files take a quotation mark as the start of a field that can contain separators. Removes spaces at both ends.
+ * Replaces white space, control characters and vertical bars with one space, so that the text contains no line break and
+ * no field separator; and quotation marks, which many readers take as the start of a field, with apostrophes.
  */
 function removeSeparators(text: string): string {
   return text

@@ -13,8 +13,8 @@ export interface ChangeByOtherMethod extends Pick<PosOrderPaymentRow, "name" | "
 }
 
 /**
- * Returns the change that was given by another method than the payment, by both methods. Change without a payment mode
- * was given by the method of the payment. Rows of type `change` and `discount` are not payments.
+ * Returns the change that was given by another method than the payment, by both methods. Change without a payment mode was
+ * given by the method of the payment.
  */
 export function listChangeByOtherMethods(orders: readonly ReportableOrder[]): ChangeByOtherMethod[] {
   const changes = orders
@@ -32,10 +32,7 @@ export function listChangeByOtherMethods(orders: readonly ReportableOrder[]): Ch
   }));
 }
 
-/**
- * Returns the cash that was given as change on payments by other modes, less the change on cash payments that was given
- * by other modes. Payments in cash do not contain it, because their amounts are net of their own change.
- */
+/** Returns the cash that was given as change on payments by other modes, less the other change on cash payments. */
 export function computeCashChange(changes: readonly ChangeByOtherMethod[]): number {
   return sum(
     changes.flatMap(({ paymentMode, changeMode, amount }) => [

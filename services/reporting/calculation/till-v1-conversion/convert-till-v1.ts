@@ -10,10 +10,9 @@ const declaredPaymentDefaults = getSchemaFieldDefaults(TillV2.shape.declaredPaym
 
 /**
  * Returns a V1 till as a V2 till. Fields that V1 does not have are null or have a default. Date-times without an offset
- * are interpreted in the location's time zone (IANA).
+ * are in the location's time zone (IANA).
  *
- * @throws `AmountOutOfRangeError` when an amount that is computed for a row or an order is too large to be represented
- * exactly as a JSON number.
+ * @throws `AmountOutOfRangeError` when an amount that is computed is too large.
  */
 export function convertTillV1ToV2(
   { tillJson: till }: TillV1,
@@ -79,8 +78,8 @@ function convertCashMovement(
 }
 
 /**
- * Returns the declared payments. V1 tills declare payments by payment mode, without a name. The name is taken from the
- * till's first payment with this mode. If there is no such payment, or if it has no name, the mode is the name.
+ * Returns the declared payments, which V1 tills declare by payment mode. The name is that of the till's first payment with
+ * this mode, or else the mode.
  */
 function convertDeclaredPayments(
   totals: TillV1["tillJson"]["total_payments"],

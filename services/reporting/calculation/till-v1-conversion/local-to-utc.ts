@@ -8,9 +8,8 @@ export interface LocalToUtcConverter {
 }
 
 /**
- * Returns a function that converts date-times of V1 tills to UTC. A date-time without an offset is local time in this
- * time zone (IANA). If a local time occurs twice, the first occurrence is used. If the change to summer time skips a
- * local time, the length of the gap is added: 02:30 becomes 03:30.
+ * Returns a function that converts date-times of V1 tills to UTC. A date-time without an offset is local time in this time
+ * zone (IANA). Of two equal local times, it is the first; one that summer time skips, such as 02:30, becomes 03:30.
  */
 export function createLocalToUtcConverter(timeZone: string): LocalToUtcConverter {
   const converted = new Map<string, string>();

@@ -160,10 +160,7 @@ export async function listDays(
   return { days: rows.map(toListedDay), total: counted.total };
 }
 
-/**
- * Deletes what is stored of days before a day (YYYY-MM-DD) without their reports, which must have been deleted before.
- * Processes one partition at a time.
- */
+/** Deletes what is stored of days before a day (YYYY-MM-DD), whose reports must have been deleted before. */
 export async function deleteDaysBefore({ sql }: Database, beforeDay: string): Promise<void> {
   for (const table of ["orders_without_till", "shifts", "days"]) {
     for (const partition of await listPartitionNames(sql, table)) {

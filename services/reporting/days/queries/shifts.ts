@@ -33,8 +33,8 @@ export async function storeShiftChange(
 }
 
 /**
- * Stores orders that were live and that the till of their shift does not contain, and which of such orders are live again.
- * Returns the days of these orders.
+ * Stores orders that were live and that the till of their shift does not contain, and which of them are live again.
+ * Returns their days.
  */
 export async function storeOrdersWithoutTill(
   tx: SqlTransaction,
@@ -67,10 +67,7 @@ export async function storeOrdersWithoutTill(
   return [...new Set(rows.map((row) => row.day))];
 }
 
-/**
- * Records which of the orders without a till the new revision of a till contains. Returns the days on which such orders
- * were found, or are missing again.
- */
+/** Records which of the orders without a till the new revision of a till contains. Returns the days that change. */
 export async function updateOrdersWithoutTill(
   tx: SqlTransaction,
   { locationId, tillId, orderIds }: { locationId: string; tillId: string; orderIds: string[] },
@@ -87,8 +84,8 @@ export async function updateOrdersWithoutTill(
 }
 
 /**
- * Moves the orders that the till of their shift does not contain to the business day of the till, which changes when the
- * time zone of the location was corrected. Returns the days that change.
+ * Moves the orders without a till to the business day of the till of their shift, which changes when the time zone of the
+ * location was corrected. Returns the days that change.
  */
 export async function moveOrdersWithoutTill(
   tx: SqlTransaction,
@@ -106,8 +103,8 @@ export async function moveOrdersWithoutTill(
 }
 
 /**
- * Deletes shifts that ended so long ago that no event about them can arrive anymore, and orders that were found in a till
- * or became live again so long ago. Processes one partition at a time.
+ * Deletes shifts that ended, and orders that were found in a till or became live again, so long ago that no event about
+ * them can arrive anymore.
  */
 export async function deleteEndedShifts({ sql }: Database, days: number): Promise<void> {
   const isOld = sql`changed_at < now() - make_interval(days => ${days})`;

@@ -178,8 +178,8 @@ function splitTexts(bytes: Buffer, start: number, sizes: number[]): (Buffer | nu
 }
 
 /**
- * Returns the V2 responses of a block, decoded in the calling thread, which must be a worker thread. Memory for
- * decompression is then freed with the objects of the thread, and not later.
+ * Returns the V2 responses of a block, decoded in the calling worker thread, so that the memory for decompression is freed
+ * with the objects of the thread.
  *
  * @throws Error when the block is damaged.
  */

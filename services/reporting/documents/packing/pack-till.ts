@@ -36,10 +36,8 @@ interface EncodedTill extends PackedObject, Pick<PackedTillRow, "pushedAt" | "co
 }
 
 /**
- * Moves the responses of a till's report and orders from PostgreSQL to one object. The object is read back and compared
- * before the rows are replaced. If the process crashes, the till is unchanged, and the object is deleted later.
- *
- * @returns false when the till has no report, is packed already, or changed meanwhile.
+ * Moves the responses of a till's report and orders from PostgreSQL to one object, which is read back before the rows are
+ * replaced. Returns false when the till has no report, is packed already, or changed meanwhile.
  */
 export async function packTill(
   { db, objects }: Pick<ReportingContext, "db" | "objects">,

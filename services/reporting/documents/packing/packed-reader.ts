@@ -35,7 +35,7 @@ export type PackedReferenceColumns = [
 /**
  * Returns the reference in the columns of a row without a text.
  *
- * @throws `ApiError` service_unavailable for an order of a lost till, which has neither a text nor an object.
+ * @throws `ApiError` service_unavailable for an order of a lost till.
  */
 export function parsePackedReference([
   objectKey,
@@ -118,11 +118,7 @@ function findBlock({ till, position }: PackedResponseReference): number {
   return position === null ? 0 : till.blockFirstPositions.findLastIndex((first) => first <= position);
 }
 
-/**
- * Returns one packed response, or its size in bytes if it is larger than `maxBytes`. `body` is as in `readPackedBodies`.
- *
- * @throws `ApiError` service_unavailable, as `readPackedBodies` does.
- */
+/** Returns one packed response, or its size in bytes if it is larger than `maxBytes`. See `readPackedBodies`. */
 export async function readPackedBody(
   objects: PackedObjects,
   reference: PackedResponseReference,

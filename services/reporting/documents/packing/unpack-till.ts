@@ -59,9 +59,7 @@ export async function unpackTill({ db, objects }: UnpackingServices, key: TillKe
 /**
  * Replaces the orders of a packed till whose object is missing or damaged by rows without texts, so that the till, and
  * other tills with its orders, can change. Reads of these orders fail until the till is computed again from its body.
- *
- * The creation times of the orders are lost. They become that of the report, from which they differ only if another
- * till or a later revision added the order.
+ * Their creation time becomes that of the report.
  */
 export async function giveUpPackedTexts({ db }: Pick<ReportingContext, "db">, found: PackedTillRow) {
   await changePackedTill(db, found, async (tx, till) => {

@@ -14,10 +14,7 @@ const retryAfterMs = 24 * 3_600_000;
 /** The task ends if it skips more tills, because something else is then probably wrong. */
 const maxSkippedTills = 1_000;
 
-/**
- * Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. A till that cannot be packed
- * is tried again a day later.
- */
+/** Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. */
 export const packTillsTask: PeriodicTask<Pick<ReportingContext, "db" | "objects" | "config" | "log">> = {
   name: "pack tills",
   intervalSeconds: 10,

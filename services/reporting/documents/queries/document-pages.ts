@@ -233,7 +233,8 @@ function lastDayOfPage(
 
 /**
  * Returns the rows of a list as SQL that ends in a condition. `stored` reads `reports` or `orders`. `packed` reads the
- * orders of packed tills; null if these are not to be read, or for reports, because a packed till has its row in `reports`.
+ * orders of packed tills; null if these are not to be read, or for reports, because a packed till has its row in
+ * `reports`.
  */
 function listSources(
   sql: SqlClient,

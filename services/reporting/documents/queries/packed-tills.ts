@@ -130,7 +130,7 @@ export async function replaceTillByPackedTill(
 
 /**
  * Records that the object of a packed till cannot be read, and that its orders are rows without texts. The till counts as
- * lost until `deletePackedTill`. A read of its report still tries to read the object.
+ * lost until `deletePackedTill`.
  */
 export async function markPackedTillLost(
   tx: SqlTransaction,

@@ -25,7 +25,9 @@ export interface ReportRow {
   hasMetrics: boolean;
 }
 
-/** Returns the day and the creation time of a till's report, and whether the location has live orders that are in no till. */
+/**
+ * Returns the day and the creation time of a till's report, and whether the location has live orders that are in no till.
+ */
 export async function findReportOfTill(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
@@ -82,9 +84,8 @@ export async function findStoredReport(
 }
 
 /**
- * Stores the texts of the report of a till that is no longer packed. The report counts as stored now, so that the till is
- * not packed again for 24 hours. Otherwise, tills that share orders with packed tills could keep the service busy with
- * unpacking and packing the same tills, and a till that shares orders with many of them might never be stored.
+ * Stores the texts of the report of a till that is no longer packed. The report counts as stored now, so that tills that
+ * share orders with packed tills do not keep the service busy with unpacking and packing the same tills.
  */
 export async function restoreReportTexts(
   tx: SqlTransaction,
@@ -97,10 +98,7 @@ export async function restoreReportTexts(
     where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
-/**
- * Returns tills of a partition of `reports` whose day is before the last `hotDays` days and whose report was not stored
- * in the last 24 hours, earliest day first.
- */
+/** Returns tills of a partition of `reports` that are to be packed, earliest day first. */
 export async function listTillsToPack(
   sql: SqlClient,
   partition: string,

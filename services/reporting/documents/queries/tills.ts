@@ -59,10 +59,7 @@ export async function recordTillRevision(
   return current.revision;
 }
 
-/**
- * Yields the locations with tills that were pushed before a time and are not marked as erased. Reads one partition at a
- * time.
- */
+/** Yields the locations with tills that were pushed before a time and are not marked as erased, by partition. */
 export async function* findLocationsWithTillsToErase({ sql }: Database, before: string): AsyncGenerator<string[]> {
   for (const partition of await listPartitionNames(sql, "tills")) {
     const rows = await sql<{ locationId: string }[]>`
@@ -72,8 +69,8 @@ export async function* findLocationsWithTillsToErase({ sql }: Database, before: 
 }
 
 /**
- * Yields the tills without a report that were pushed before a time, in batches. Reads one partition at a time.
- * `skippedTillIds` can grow meanwhile.
+ * Yields the tills without a report that were pushed before a time, in batches, by partition. `skippedTillIds` can grow
+ * meanwhile.
  */
 export async function* listTillsWithoutReportBefore(
   { sql }: Database,

@@ -88,11 +88,7 @@ type DocumentRouteInput = Pick<
   "params" | "principal" | "services" | "header" | "readResponseBody"
 >;
 
-/**
- * Returns one report or order. `body` is the column with the response bodies of the route.
- *
- * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
- */
+/** @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location. */
 async function documentResponse(
   { params: { id }, principal, services, header, readResponseBody }: DocumentRouteInput,
   { kind, body }: { kind: DocumentKind; body: string },

@@ -36,7 +36,7 @@ export interface BulkExportTypes {
 
 /**
  * Exports of all rows of a range of days. One is run at a time in each instance, which limits the memory, and of each
- * location, so that the exports of one location do not delay those of others.
+ * location.
  */
 export const bulkExports: ExportKind<BulkExportTypes> = {
   name: "bulk",
@@ -74,8 +74,7 @@ interface BulkExportRun extends ExportRun<BulkExportTypes> {
 
 /**
  * Writes the files of an export after its last complete file. Each file is stored in one transaction with the position of
- * its last report, so that an export that was interrupted continues without losing or repeating rows. After each file, the
- * export lets those of other locations run first, so that a large export does not delay them until its end.
+ * its last report, so that an interrupted export continues. After each file, exports of other locations run first.
  */
 export async function writeBulkExportFiles(
   exportRun: ExportRun<BulkExportTypes>,
@@ -135,11 +134,7 @@ async function writeFile(
   );
 }
 
-/**
- * Returns what to store of a file.
- *
- * @throws `ExportFailedError` when the location would have too many bytes of files.
- */
+/** @throws `ExportFailedError` when the location would have too many bytes of files. */
 async function describeFile({ services, locationId, row }: BulkExportRun, written: WrittenExportFile, number: number) {
   const { db, config } = services;
   const { rows, sums, days, tillIds, position } = written;

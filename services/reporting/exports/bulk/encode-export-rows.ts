@@ -26,8 +26,8 @@ export interface ExportRowsInput {
 
 export interface EncodedExportRows {
   /**
-   * Lines of the file, compressed with DEFLATE so that they can be joined to what comes before. For Parquet, one JSON array
-   * with the values of each row per line, compressed by itself.
+   * Lines of the file, compressed with DEFLATE so that they can be joined to what comes before. For Parquet, one JSON
+   * array with the values of each row per line, compressed by itself.
    */
   lines: Uint8Array;
   textBytes: number;

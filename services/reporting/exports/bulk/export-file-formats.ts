@@ -9,8 +9,7 @@ import {
 } from "./encode-parquet.ts";
 
 /**
- * The bytes of a file. The buffer is reused for the next file, because the memory of a new buffer for each file would be
- * freed only by the next full garbage collection.
+ * The bytes of a file. The buffer is reused, because a new one would be freed only by the next full garbage collection.
  */
 export class FileBuffer {
   #bytes: Uint8Array<ArrayBuffer>;
@@ -45,10 +44,7 @@ export class FileBuffer {
 export interface ExportFileWriter {
   /** The CRC-32 of the text so far; undefined at the beginning of the file. */
   readonly checksum: number | undefined;
-  /**
-   * Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression, so that no file is much
-   * larger after decompression.
-   */
+  /** Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression. */
   isFull(maxBytes: number): boolean;
   add(encoded: EncodedExportRows): void;
   /** Completes the file. The buffer then contains all its bytes. */
@@ -97,9 +93,7 @@ function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
   };
 }
 
-/**
- * The number of bytes of the rows, as JSON, after which a row group is encoded. Encoding needs many times as much memory.
- */
+/** The bytes of rows, as JSON, after which a row group is encoded. Encoding needs many times as much memory. */
 const rowGroupTextBytes = 512 * 1024;
 
 function createParquetWriter(data: BulkExportData, buffer: FileBuffer): ExportFileWriter {

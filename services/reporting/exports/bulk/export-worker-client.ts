@@ -31,8 +31,7 @@ type ExportFileRequest = Omit<
 };
 
 /**
- * Returns the buffer of bytes, if it contains only these bytes. It is moved to the thread, which frees it soon. Small
- * buffers of Node.js share memory, and are copied.
+ * Returns the buffer of bytes, to be moved to the thread, unless it is small: Node.js shares the memory of small buffers.
  */
 function listOwnBuffers({ buffer }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize ? [buffer] : [];

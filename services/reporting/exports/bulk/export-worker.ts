@@ -32,8 +32,7 @@ class EndedWithoutFileError extends Error {
 
 /**
  * Writes one file of an export: the rows of the reports after a position, until the file is large enough. Runs in a thread
- * with a small heap and a database connection of its own, so that reports and orders, each of which is needed only for a
- * moment, occupy little memory.
+ * with a small heap and a database connection of its own.
  */
 export default async function writeExportFile(input: ExportFileInput): Promise<ExportFileOutput> {
   const { database, schema, port } = input;
@@ -62,9 +61,8 @@ const collectGarbage: () => void = runInNewContext("gc");
 const maxUnusedBytes = 8 * 1024 * 1024;
 
 /**
- * Returns a function that frees buffers that are no longer used. The limits of the heap do not contain buffers, and the
- * garbage collector frees them seldom, because it runs when the heap is full. Each collection takes the time of several
- * batches, so the buffers in use at the start, such as that of the file, do not count.
+ * Returns a function that frees buffers that are no longer used, which the limits of the heap do not contain. Each
+ * collection takes the time of several batches, so the buffers in use at the start do not count.
  */
 function createBufferCollector(): () => void {
   const usedAtStart = getHeapStatistics().external_memory;
@@ -87,7 +85,9 @@ function connectToMainThread(port: ExportFileInput["port"]) {
       if (isStopped) throw new EndedWithoutFileError({ outcome: "stopped" });
       send({ type: "progress", day: report.day, tillId: report.tillId, rows });
     },
-    /** Returns a block of a packed till, which the main thread reads, because it knows whether the object store answers. */
+    /**
+     * Returns a block of a packed till, which the main thread reads, because it knows whether the object store answers.
+     */
     async readBlock(index: PackedTillIndex, block: number): Promise<Uint8Array> {
       const bytes = await new Promise<Uint8Array | undefined>((resolve) => {
         receiveBlock = resolve;

@@ -22,9 +22,8 @@ export interface ReadTillReport {
 const ordersPerRead = 25;
 
 /**
- * Calls `use` with the V2 responses of a till in batches: its report for `reports` and `taxes`, and otherwise its current
- * orders, sorted by opening time. All batches are of the same revision of the till, whether it is packed or not. Does not
- * call `use` if the till no longer has a report.
+ * Calls `use` with the V2 responses of one revision of a till in batches: its report for `reports` and `taxes`, and
+ * otherwise its current orders, sorted by opening time. Does not call `use` if the till no longer has a report.
  *
  * @throws `ApiError` service_unavailable if the till is lost; `DocumentTooLargeError` if a document that is not packed is
  * larger than `maxDocumentBytes`.

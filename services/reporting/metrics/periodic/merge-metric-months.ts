@@ -34,7 +34,7 @@ type Services = Pick<ReportingContext, "db" | "log">;
 
 /**
  * Merges the metrics of the tills of each month that ended at least two days ago, and of whose reports none changed in the
- * last 24 hours. A later change of a report deletes the merged metrics.
+ * last 24 hours. A later change of a report deletes them.
  */
 export const mergeMetricMonthsTask: PeriodicTask<Services> = {
   name: "merge metric months",

@@ -14,8 +14,8 @@ interface TillMetricsChange extends TillKey {
 }
 
 /**
- * Replaces the metrics of a till. Deletes the merged metrics of its months, which are merged again later.
- * The caller must lock the location first, and store in the report whether the till has metrics.
+ * Replaces the metrics of a till, and deletes the merged metrics of its months. The caller must lock the location first,
+ * and store in the report whether the till has metrics.
  */
 export async function replaceTillMetrics(
   tx: SqlTransaction,
@@ -64,7 +64,9 @@ export interface MetricMonth {
   month: string;
 }
 
-/** Returns the partitions of the metrics of tills. Those of `metric_months` have the same locations, in the same sequence. */
+/**
+ * Returns the partitions of the metrics of tills. Those of `metric_months` have the same locations, in the same sequence.
+ */
 export async function listMetricPartitions(sql: SqlClient): Promise<{ totals: string; months: string }[]> {
   const [totals, months] = await Promise.all([
     listPartitionNames(sql, "metric_totals"),

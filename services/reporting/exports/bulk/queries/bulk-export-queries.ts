@@ -34,8 +34,8 @@ const erasureFailure: BulkExportFailure = {
 };
 
 /**
- * Removes the files of finished bulk exports that contain a till whose personal data is erased. Unfinished exports of the
- * till's business day start again, because they may have read the till before.
+ * Removes the files of finished bulk exports that contain a till whose personal data is erased. Unfinished exports that
+ * may have read the till start again.
  */
 export async function removeErasedTillFromBulkExports(
   tx: SqlTransaction,
