@@ -57,11 +57,7 @@ import {
 } from "./exports/bulk/routes/exports.ts";
 import type { ExportsContext } from "./exports/context.ts";
 import type { ExportKindName } from "./exports/export-kind.ts";
-import {
-  deleteExpiredExports,
-  listUnfinishedExports,
-  measureUnfinishedExports,
-} from "./exports/queries/export-queries.ts";
+import { deleteExpiredExports, isUnfinished, measureUnfinishedExports } from "./exports/queries/export-queries.ts";
 import { startExportLoop } from "./exports/run-export.ts";
 import type { MetricsContext } from "./metrics/context.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
@@ -88,7 +84,12 @@ const maxCountedTillsToPack = 10_000;
 /** Returns the routes for operators: list unfinished exports, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingContext, "db" | "objects">): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
+  app.get("/exports", async (context) => {
+    const exports = await db.sql`
+      select id as export_id, kind, location_id, state, request, created_at, progress, failed_attempts, claimed_until
+      from exports where ${isUnfinished(db.sql)} order by created_at limit ${maxListedExports}`;
+    return context.json(exports);
+  });
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
   );

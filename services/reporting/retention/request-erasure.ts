@@ -42,7 +42,13 @@ export async function publishErasureEvents(
     await lockInTransaction(tx, db, `location ${locationId}`);
     await recordErasedOrders(tx, { locationId, orderIds });
     await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
-    const tills = await findOrdersByTill(tx, { locationId, orderIds });
+    const tills = await tx<{ tillId: string; ids: string[] }[]>`
+      select till_id, array_agg(id) as ids from orders
+      where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id
+      union all
+      select till_id, array_agg(id) from packed_orders, unnest(ids) as id
+      where location_id = ${locationId} and ids && ${orderIds}::uuid[] and id = any(${orderIds}::uuid[])
+      group by till_id`;
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, db, { locationId, tillId, orderIds: ids, isWholeTill: false });
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
@@ -75,7 +81,12 @@ export async function requestTillDataErasureBefore(
   for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
     batchLength = await db.transaction(async (tx) => {
       if (tillCount === 0) await onFirstBatch?.(tx);
-      const tillIds = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
+      // Waits for tills that another transaction has locked, because an operator's request runs only once.
+      const tills = await tx<{ tillId: string }[]>`
+        select till_id from tills
+        where location_id = ${locationId} and pushed_at < ${before} and erased_at is null
+        order by pushed_at, till_id limit ${batchSize} for update`;
+      const tillIds = tills.map(({ tillId }) => tillId);
       for (const tillId of tillIds) {
         const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
         await publishOrdersErased(tx, db, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
@@ -121,32 +132,4 @@ async function publishOrdersErased(
   const { locationId, tillId } = data;
   if (tillId !== null) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
   await writeEventToOutbox(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
-}
-
-/** Returns the tills that contain at least one of these orders. `ids` are the orders that the till contains. */
-async function findOrdersByTill(
-  tx: SqlTransaction,
-  { locationId, orderIds }: { locationId: string; orderIds: string[] },
-): Promise<{ tillId: string; ids: string[] }[]> {
-  return tx<{ tillId: string; ids: string[] }[]>`
-    select till_id, array_agg(id) as ids from orders
-    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id
-    union all
-    select till_id, array_agg(id) from packed_orders, unnest(ids) as id
-    where location_id = ${locationId} and ids && ${orderIds}::uuid[] and id = any(${orderIds}::uuid[]) group by till_id`;
-}
-
-/**
- * Locks and returns tills that were pushed before a time and are not marked as erased. Waits for tills that another
- * transaction has locked, because an operator's request runs only once.
- */
-async function lockTillsToErase(
-  tx: SqlTransaction,
-  { locationId, before, limit }: { locationId: string; before: string; limit: number },
-): Promise<string[]> {
-  const rows = await tx<{ tillId: string }[]>`
-    select till_id from tills
-    where location_id = ${locationId} and pushed_at < ${before} and erased_at is null
-    order by pushed_at, till_id limit ${limit} for update`;
-  return rows.map(({ tillId }) => tillId);
 }

@@ -17,7 +17,6 @@ import { v5 as uuidV5 } from "uuid";
 import type { CalculatedTill } from "../calculation-thread.ts";
 import type { ReportingContext } from "../context.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
-import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
 import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
 import { findAppliedTill, recordTillRevision } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
@@ -81,7 +80,11 @@ async function calculateReport(
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;
   const till = { bytes, hash: data.object.hash, version, tillId, locationId, timeZone };
-  const creationTimes = isNew ? new Map<string, string>() : await findOrderCreationTimesOfTill(db.sql, data);
+  const storedOrders = isNew
+    ? []
+    : await db.sql<{ id: string; createdAt: Date }[]>`
+        select id, created_at from orders where location_id = ${locationId} and till_id = ${tillId}`;
+  const creationTimes = new Map(storedOrders.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
   return context.runStep({ name: "calculate report" }, () =>
     calculator.run({ ...till, calculatedAt: new Date().toISOString(), creationTimes, isStored: true }),
   );

@@ -5,7 +5,7 @@ import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { ObjectNotFoundError, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { ReportingContext } from "../../context.ts";
 import { buildContentVersion, computeDocumentTag } from "../entity-tags.ts";
-import { listStoredOrderVersions, type OrderToPack, readStoredOrders } from "../queries/orders.ts";
+import { type OrderToPack, readStoredOrders } from "../queries/orders.ts";
 import {
   type PackedOrdersRow,
   type PackedTillIndex,
@@ -25,6 +25,9 @@ import {
   type PackedOrderTexts,
   type PackedReportTexts,
 } from "./pack-format.ts";
+
+/** What differs when an order of a till was replaced, or became current or not current. */
+type OrderVersion = Pick<OrderToPack, "id" | "isCurrent" | "etag">;
 
 type OrdersOfDay = PackedOrdersRow & { etags: string[] };
 
@@ -58,7 +61,9 @@ export async function packTill(
     const stored = await findStoredReport(tx, key);
     // Another instance can have packed the till, which keeps its entity tag.
     if (stored?.etag !== reportEtag || stored.v2 === null) return false;
-    if (!haveSameOrders(orders, await listStoredOrderVersions(tx, key))) return false;
+    const versions = await tx<OrderVersion[]>`
+      select id, is_current, etag from orders where location_id = ${locationId} and till_id = ${tillId}`;
+    if (!haveSameOrders(orders, versions)) return false;
     if (!(await keepUploadedObject(tx, { locationId, objectKey }))) {
       // The upload took too long. If it ended after the deletion of the object, the object exists again.
       await recordUpload(tx, { locationId, objectKey });
@@ -145,7 +150,7 @@ function findContentVersion(orders: OrdersOfDay[], till: Parameters<typeof build
 }
 
 /** Other tills can change which orders are current, so the report's entity tag is not sufficient. */
-function haveSameOrders(packed: OrdersOfDay[], stored: { id: string; isCurrent: boolean; etag: string }[]): boolean {
+function haveSameOrders(packed: OrdersOfDay[], stored: OrderVersion[]): boolean {
   const versions = new Set(
     packed.flatMap(({ ids, etags, isCurrent }) => ids.map((id, index) => `${id} ${isCurrent} ${etags[index]}`)),
   );

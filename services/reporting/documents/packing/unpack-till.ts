@@ -11,7 +11,7 @@ import {
   markPackedTillLost,
   type PackedTillRow,
 } from "../queries/packed-tills.ts";
-import { findReportOfTill, restoreReportTexts } from "../queries/reports.ts";
+import { findReportOfTill } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { compressV2Order } from "../v2-order-compression.ts";
 import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
@@ -36,7 +36,12 @@ export async function unpackTill({ db, objects }: UnpackingServices, key: TillKe
         objectKey: till.objectKey,
         block,
       });
-    await restoreReportTexts(tx, key, await decodeReportBlock(readBlock(0)));
+    const report = { ...(await decodeReportBlock(readBlock(0))), packedV0Bytes: null };
+    // The report counts as stored now, so that tills that share orders with packed tills do not keep the service busy with
+    // unpacking and packing the same tills.
+    await tx`
+      update reports set ${tx(report)}, updated_at = now()
+      where location_id = ${key.locationId} and till_id = ${key.tillId}`;
     for (const [block, firstPosition] of till.blockFirstPositions.entries()) {
       if (block === 0) continue;
       const texts = await decodeOrderBlock(readBlock(block));

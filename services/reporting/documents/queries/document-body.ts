@@ -59,7 +59,9 @@ async function toFoundBody(
   if (bytes === null || text) return undefined;
   if (!deflated || !v1) return { etag, body: null, omittedBytes: Number(bytes) };
   try {
-    return { etag, body: await decompressV2Order(decodeRawBytea(deflated), { v1, maxBytes }) };
+    // PostgreSQL sends a bytea as `\x` and two hexadecimal digits per byte.
+    const compressed = Buffer.from(deflated.toString("latin1", 2), "hex");
+    return { etag, body: await decompressV2Order(compressed, { v1, maxBytes }) };
   } catch (error) {
     if (!isTooLargeV2OrderError(error)) throw error;
     return { etag, body: null, omittedBytes: maxBytes + 1 };
@@ -128,9 +130,4 @@ function selectOrder(sql: SqlClient, requested: RequestedBody, { withPacked }: {
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
     where ids @> array[${id}::uuid] and is_current ${isOfLocation}
     order by pushed_at desc limit 1`;
-}
-
-/** Decodes the text in which PostgreSQL sends a bytea: `\x` and two hexadecimal digits per byte. */
-function decodeRawBytea(text: Buffer): Buffer {
-  return Buffer.from(text.toString("latin1", 2), "hex");
 }

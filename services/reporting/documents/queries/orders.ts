@@ -1,4 +1,4 @@
-import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "./tills.ts";
 
 export interface OrderRow {
@@ -53,16 +53,6 @@ export async function findOrderCopies(
       ${ids}::uuid[] || array(select id from orders where location_id = ${locationId} and till_id = ${tillId}))`;
 }
 
-/** Returns the creation times, as RFC 3339, of the stored orders of a till, by id. */
-export async function findOrderCreationTimesOfTill(
-  sql: SqlClient,
-  { locationId, tillId }: TillKey,
-): Promise<Map<string, string>> {
-  const rows = await sql<{ id: string; createdAt: Date }[]>`
-    select id, created_at from orders where location_id = ${locationId} and till_id = ${tillId}`;
-  return new Map(rows.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
-}
-
 interface StoredOrderRow extends OrderRow, TillKey {
   isCurrent: boolean;
 }
@@ -98,14 +88,6 @@ export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: Til
     select id, day::text as day, opened_at::text as opened_at, is_current, etag, v1, v2_deflated from orders
     where location_id = ${locationId} and till_id = ${tillId}
     order by day, is_current, orders.opened_at, id`.cursor(insertBatchSize);
-}
-
-/** Returns what differs when an order of a till was replaced, or became current or not current. */
-export async function listStoredOrderVersions(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-): Promise<{ id: string; isCurrent: boolean; etag: string }[]> {
-  return tx`select id, is_current, etag from orders where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
 /** Makes each order current in only one till: of the tills that contain the order, the till that was pushed last. */

@@ -83,21 +83,6 @@ export async function findStoredReport(
   return row;
 }
 
-/**
- * Stores the texts of the report of a till that is no longer packed. The report counts as stored now, so that tills that
- * share orders with packed tills do not keep the service busy with unpacking and packing the same tills.
- */
-export async function restoreReportTexts(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-  texts: Omit<StoredReport, "etag">,
-): Promise<void> {
-  const columns = { ...texts, packedV0Bytes: null };
-  await tx`
-    update reports set ${tx(columns)}, updated_at = now()
-    where location_id = ${locationId} and till_id = ${tillId}`;
-}
-
 /** Returns tills of a partition of `reports` that are to be packed, earliest day first. */
 export async function listTillsToPack(
   sql: SqlClient,

@@ -12,7 +12,6 @@ import {
   type BulkExportPosition,
   type BulkExportQuery,
   findStoredBulkExportBytes,
-  listExportedTillIds,
 } from "./queries/bulk-export-queries.ts";
 
 interface BulkExportProgress {
@@ -87,10 +86,12 @@ export async function writeBulkExportFiles(
   const files = await listExportFiles<BulkExportTypes>(sql, claim.id);
   const { position = null, reports = 0, currencyCode = await exportRun.findCurrency(locationId) } = row.progress;
   const rows = files.reduce((sum, { details }) => sum + details.rows, 0);
+  const exported = await sql<{ tillId: string }[]>`
+    select unnest(till_ids) as till_id from export_files where export_id = ${claim.id}`;
   const run: BulkExportRun = {
     ...{ ...exportRun, locationId },
     progress: { days: row.progress.days ?? 0, rows, reports, position, currencyCode },
-    tillIds: await listExportedTillIds(sql, claim.id),
+    tillIds: exported.map(({ tillId }) => tillId),
   };
   const runner = createExportFileRunner(services, workers);
   for (let number = files.length + 1; ; number += 1) {

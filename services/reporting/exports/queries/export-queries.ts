@@ -153,10 +153,3 @@ export async function measureUnfinishedExports(
     from exports where kind = ${kind} and ${isUnfinished(sql)}`;
   return row;
 }
-
-/** Returns the unfinished exports of both kinds in the format of the operators' route, oldest first. */
-export async function listUnfinishedExports(sql: SqlClient, limit: number) {
-  return sql`
-    select id as export_id, kind, location_id, state, request, created_at, progress, failed_attempts, claimed_until
-    from exports where ${isUnfinished(sql)} order by created_at limit ${limit}`;
-}

@@ -1,3 +1,4 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
@@ -5,8 +6,6 @@ import type { ReportingContext } from "../../context.ts";
 import { mergeMetricColumns } from "../metric-cells.ts";
 import {
   findVersionOfUnchangedMonth,
-  insertMetricMonth,
-  listMetricPartitions,
   listMonthsToMerge,
   type MetricMonth,
   readMetricCellsOfMonth,
@@ -51,10 +50,13 @@ export async function mergeMetricMonths(services: Services, { nowMs = Date.now()
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs > maxRunMs;
   for (const [key, retryMs] of retryAtMs) if (retryMs <= nowMs) retryAtMs.delete(key);
-  const partitions = await listMetricPartitions(db.sql);
+  const partitions = await listPartitionNames(db.sql, "metric_totals");
+  // These have the same locations, in the same sequence.
+  const monthPartitions = await listPartitionNames(db.sql, "metric_months");
   let merged = 0;
   for (let partition = partitions[partitionNumber]; partition && !isOver(); partition = partitions[partitionNumber]) {
-    for (const month of await listMonthsToMerge(db.sql, partition, { beforeMonth: findFirstOpenMonth(nowMs) })) {
+    const names = { totals: partition, months: monthPartitions[partitionNumber] ?? "metric_months" };
+    for (const month of await listMonthsToMerge(db.sql, names, { beforeMonth: findFirstOpenMonth(nowMs) })) {
       if (isOver()) break;
       const key = `${month.locationId} ${month.month}`;
       if (retryAtMs.has(key)) continue;
@@ -88,7 +90,11 @@ async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean
   return db.transaction(async (tx) => {
     await lockInTransaction(tx, db, `location ${locationId}`);
     if ((await findVersionOfUnchangedMonth(tx, month)) !== version) return false;
-    await insertMetricMonth(tx, month, cells);
+    const row = JSON.stringify({ location_id: locationId, month: month.month, ...cells });
+    await tx`
+      insert into metric_months
+      select * from jsonb_populate_record(null::metric_months, ${row}::text::jsonb)
+      on conflict do nothing`;
     await recordLocationWrite(tx, locationId);
     return true;
   });

@@ -1,4 +1,3 @@
-import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { TillKey } from "../../documents/queries/tills.ts";
@@ -64,17 +63,6 @@ export interface MetricMonth {
   month: string;
 }
 
-/**
- * Returns the partitions of the metrics of tills. Those of `metric_months` have the same locations, in the same sequence.
- */
-export async function listMetricPartitions(sql: SqlClient): Promise<{ totals: string; months: string }[]> {
-  const [totals, months] = await Promise.all([
-    listPartitionNames(sql, "metric_totals"),
-    listPartitionNames(sql, "metric_months"),
-  ]);
-  return totals.map((name, number) => ({ totals: name, months: months[number] ?? "metric_months" }));
-}
-
 /** Returns the months before a month, in a partition, that have tills with metrics, and are not merged. */
 export async function listMonthsToMerge(
   sql: SqlClient,
@@ -119,17 +107,4 @@ export async function* readMetricCellsOfMonth(
       and day < ${month}::text::date + interval '1 month'
     order by day, till_id`.cursor(4);
   for await (const rows of batches) for (const { cells } of rows) yield JSON.parse(cells);
-}
-
-/** Stores the merged cells of a month, unless it has some. The caller must lock the location first. */
-export async function insertMetricMonth(
-  tx: SqlTransaction,
-  { locationId, month }: MetricMonth,
-  cells: CellColumns,
-): Promise<void> {
-  const row = JSON.stringify({ location_id: locationId, month, ...cells });
-  await tx`
-    insert into metric_months
-    select * from jsonb_populate_record(null::metric_months, ${row}::text::jsonb)
-    on conflict do nothing`;
 }

@@ -20,13 +20,6 @@ export async function findStoredBulkExportBytes(sql: SqlClient | SqlTransaction,
   return row.bytes;
 }
 
-/** Returns the tills whose rows are in the complete files of an export. */
-export async function listExportedTillIds(sql: SqlClient, exportId: string): Promise<string[]> {
-  const rows = await sql<{ tillId: string }[]>`
-    select unnest(till_ids) as till_id from export_files where export_id = ${exportId}`;
-  return rows.map(({ tillId }) => tillId);
-}
-
 const erasureFailure: BulkExportFailure = {
   code: "personal_data_erased",
   message:
