@@ -1,4 +1,4 @@
-import { type Day, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
+import { type Day, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { groupByKey, sum } from "../calculation/groups.ts";
 import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
@@ -58,11 +58,11 @@ export function computeDay(
     ];
     const missingOrders = ordersWithoutTill.filter(({ isCanceled }) => !isCanceled).length;
     const totals = addUpTotals(tills);
-    const counts = [
+    const counts: { code: DayReasonCode; label: string; count: number }[] = [
       { code: "orders_without_till", label: "Live orders that are in no till", count: missingOrders },
       { code: "report_number_gap", label: "Report numbers that are missing", count: missingReports },
       { code: "figures_unavailable", label: "Tills with a sum that is too large", count: tillCount - complete.length },
-    ] as const;
+    ];
     const reasons = counts
       .filter(({ count }) => count > 0)
       .map(({ code, label, count }) => ({ code, message: `${label}: ${count}.` }));
