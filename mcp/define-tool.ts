@@ -9,7 +9,6 @@ const maxShownIssues = 10;
 const maxShownUnknownKeys = 5;
 const maxShownKeyLength = 40;
 
-/** What a tool needs from the request in which it is called. */
 export interface ToolContext {
   /** A client of the API with the key of the caller. What it reads counts as in memory until the call ends. */
   api: AdminApiClient;
@@ -24,9 +23,6 @@ export interface ToolContext {
 /** An error that the caller of a tool can correct. Its message states how. */
 export class ToolInputError extends Error {}
 
-/** Maximum number of rows of a list in an answer. */
-export const maxRows = 50;
-
 interface Notes {
   /** What the answer states about itself. Undefined notes are left out. */
   notes?: (string | undefined)[];
@@ -38,7 +34,6 @@ interface ToolAnswer {
   structuredContent: Record<string, unknown>;
 }
 
-/** A tool as `tools/list` returns it, and the function that runs it. */
 export interface Tool {
   listed: { name: string; title: string; description: string; inputSchema: JsonSchema; outputSchema: JsonSchema };
   /** @throws `ToolInputError` if the arguments are invalid. */
@@ -61,7 +56,6 @@ interface ToolDefinition<Shape extends z.core.$ZodLooseShape, Output extends z.c
   answer(args: Arguments<Shape>, context: ToolContext): Promise<z.output<z.ZodObject<Output>> & Notes>;
 }
 
-/** Defines a tool, whose arguments are validated before it runs. */
 export function defineTool<Shape extends z.core.$ZodLooseShape, Output extends z.core.$ZodLooseShape>(
   definition: ToolDefinition<Shape, Output>,
 ): Tool {
@@ -117,7 +111,6 @@ function createJsonSchema(schema: z.ZodObject, io: "input" | "output"): JsonSche
   return jsonSchema as JsonSchema;
 }
 
-/** Returns an issue as text: the argument and what it must be. */
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject): string {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {

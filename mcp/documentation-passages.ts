@@ -1,14 +1,12 @@
 /** A part of the documentation that an answer can quote. */
 export interface Passage {
   title: string;
-  /** The URL of the section or page. */
   url: string;
   text: string;
   /** Identifiers by which the passage is found, such as the path of an operation. */
   names: string;
 }
 
-/** Maximum length of a passage's text. Longer sections are split. */
 export const maxPassageLength = 600;
 
 /**
@@ -38,7 +36,6 @@ export function readGuidePassages(mdx: string, { url }: { url: string }): Passag
   );
 }
 
-/** The parts of an OpenAPI document that passages contain. */
 interface DescribedOperations {
   paths: Record<
     string,

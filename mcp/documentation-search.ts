@@ -10,11 +10,9 @@ export type DocumentationSearch = (
 ) => Promise<{ passages: Pick<Passage, "title" | "url" | "text">[]; foundCount: number }>;
 
 interface DocumentationSources {
-  /** The public OpenAPI document. */
   openapi: Buffer;
   /** The URL of the guides, such as `https://docs.example/docs`. */
   docsUrl: string;
-  /** The folder of the guides. */
   folder: string;
 }
 

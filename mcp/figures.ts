@@ -33,7 +33,6 @@ const filtersArgument = z
     error: `Must be shorter: at most ${maxEncodedFiltersLength} characters in percent-encoding. Use fewer or shorter values`,
   });
 
-/** The arguments of tools that answer with figures, in addition to the period. */
 export const figureArguments = {
   compareWith: z.enum(metricComparisonNames).optional().describe("Rows are then ranked by their change"),
   filters: filtersArgument
@@ -41,7 +40,6 @@ export const figureArguments = {
     .describe('Accepted values by dimension, e.g. {"room":["Terrasse"],"weekday":["friday"]}'),
 };
 
-/** The figures of a period, by currency. */
 export const figuresOutput = {
   period: periodSchema,
   comparedWith: z.object({ since: z.string(), until: z.string(), reason: z.string() }).optional(),
@@ -65,9 +63,7 @@ interface FiguresQuery {
   dimensions?: MetricDimension[];
   compareWith?: MetricComparison | undefined;
   filters?: FilterValues | undefined;
-  /** Whether the smallest values come first. */
   isAscending?: boolean;
-  /** Maximum number of rows in the answer. */
   limit: number;
 }
 
@@ -86,7 +82,6 @@ export function filterMeasures(
   return [first, ...others];
 }
 
-/** Returns the figures of a period, and what the answer states about them. */
 export async function readFigures(context: ToolContext, selection: Selection, query: FiguresQuery) {
   const { metrics, reason } = await readMetrics(context, selection, query);
   const { compareSince, compareUntil, missingReportCount, totals } = metrics;
@@ -258,7 +253,6 @@ function describeCurrency(metrics: Metrics, { currency, ...total }: MetricTotals
   };
 }
 
-/** Returns the value of a dimension in a row as text. */
 function describeDimensionValue(dimension: MetricDimension, values: MetricDimensionValues): string {
   const value: unknown = values[dimension];
   if (value === null || value === undefined) return "(none)";

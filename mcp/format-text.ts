@@ -1,7 +1,5 @@
 import { formatDecimalAmount, getCurrencyDecimals } from "@pragma/client";
-import type { Row } from "./rows.ts";
 
-/** Maximum length of a name in an answer. Longer names are cut. */
 const maxNameLength = 60;
 
 /**
@@ -42,33 +40,9 @@ export function formatAmount(minorUnits: number | null | undefined, currency: st
   return minorUnits === null || minorUnits === undefined ? null : formatDecimalAmount(minorUnits, currency);
 }
 
-/** The units in which an answer shows amounts and times. */
-export interface Units {
-  currency: string | null;
-  timeZone: string | null;
-}
-
-type KeyOf<Item, Value> = { [Key in keyof Item]: Item[Key] extends Value ? Key : never }[keyof Item];
-
-/** The fields of an object of the API that an answer contains, by their kind. */
-interface Fields<Item> {
-  times?: KeyOf<Item, string | null>[];
-  /** Texts that people entered. */
-  names?: KeyOf<Item, string | null>[];
-  values?: KeyOf<Item, string | number | null>[];
-  /** Tax rates in hundredths of a percent. */
-  rates?: KeyOf<Item, number>[];
-  amounts?: KeyOf<Item, number | null>[];
-}
-
-/** Returns fields of an object of the API, under the names that they have there, in the units of the answer. */
-export function pickFields<Item extends object>(item: Item, fields: Fields<Item>, { currency, timeZone }: Units): Row {
-  const { times = [], names = [], values = [], rates = [], amounts = [] } = fields;
-  return Object.fromEntries([
-    ...times.map((key) => [key, formatLocalTime(item[key] as string | null, timeZone)]),
-    ...names.map((key) => [key, item[key] && cleanText(item[key] as string)]),
-    ...values.map((key) => [key, item[key]]),
-    ...rates.map((key) => [key, `${(item[key] as number) / 100}%`]),
-    ...amounts.map((key) => [key, formatAmount(item[key] as number | null, currency)]),
-  ]);
-}
+/** Returns the sum of amounts in minor units as a decimal number, in the unit of `describeAmountUnit`. */
+export const formatSum = (amounts: number[], currency: string | null) =>
+  formatDecimalAmount(
+    amounts.reduce((sum, amount) => sum + amount, 0),
+    currency,
+  );

@@ -11,7 +11,6 @@ export const namedPeriods = [...calendarPeriods, ...longPeriods] as const;
 
 export type NamedPeriod = (typeof namedPeriods)[number];
 
-/** An argument with a date. */
 export const dayArgument = z
   .string()
   .refine((text) => dayQueryParameter.safeParse(text).success, {
@@ -19,7 +18,6 @@ export const dayArgument = z
   })
   .optional();
 
-/** The arguments by which a tool selects a period of a location. */
 export const selectionArguments = {
   period: z.enum(namedPeriods).optional().describe("last_N_days end yesterday; weeks begin on Monday"),
   since: dayArgument.describe("First business day YYYY-MM-DD, instead of period"),
@@ -33,7 +31,6 @@ interface PeriodArguments {
   until?: string | undefined;
 }
 
-/** A range of days, both included. */
 export interface DayRange {
   since: string;
   until: string;
@@ -54,13 +51,10 @@ export interface Selection {
   location: { locationId?: string };
   /** Null if the API key must not read it. */
   timeZone: string | null;
-  /** The period as structured content. */
   described: z.infer<typeof periodSchema>;
-  /** What the answer states about its period. */
   notes: (string | undefined)[];
 }
 
-/** A period in an answer. */
 export const periodSchema = z.object({
   since: z.string(),
   until: z.string(),
@@ -79,11 +73,7 @@ export function findPeriodIssue({ period, since, until }: PeriodArguments): stri
   return undefined;
 }
 
-/**
- * Returns the period and the location of a tool's arguments.
- *
- * @throws `ToolInputError` if neither the arguments nor the API key have a location.
- */
+/** Returns the period and the location of the arguments. @throws `ToolInputError` if no location is known. */
 export async function selectPeriod(
   context: ToolContext,
   args: PeriodArguments & { locationId?: string | undefined },

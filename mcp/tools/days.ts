@@ -1,16 +1,20 @@
 import { type ApiSchemaTypes, nullOnProblem } from "@pragma/client";
 import { z } from "zod";
-import { checksSchema, describeChecks, listFailedChecks } from "../day-checks.ts";
-import { defineTool, maxRows, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
-import { describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
+import { describeAmountUnit, formatAmount, formatSum } from "../format-text.ts";
 import { addDays, findPeriodIssue, periodSchema, type Selection, selectionArguments, selectPeriod } from "../period.ts";
-import { rowsSchema } from "../rows.ts";
+import { maxRows, pickFields, pickRows, type Row, rowsSchema, type Units } from "../rows.ts";
 
 type Day = ApiSchemaTypes["Day"];
+type DayCheck = Day["reconciliation"][number];
 
-/** Maximum number of days of an answer. */
 const maxDays = 92;
+const maxShownFindings = 3;
+
+export const checksSchema = z.object({ passed: z.int(), notPossible: z.string(), failed: rowsSchema });
+
+export const listFailedChecks = ({ reconciliation }: Day) => reconciliation.filter(({ status }) => status === "failed");
 
 export const daysTool = defineTool({
   name: "days",
@@ -44,14 +48,16 @@ export const daysTool = defineTool({
     const daysWithoutData = dates.filter((date) => !days.some(({ day }) => day === date));
     const unclear = days.filter((day) => day.state !== "closed" || listFailedChecks(day).length > 0);
     const [only] = described.days === 1 ? days : [];
-    const totalSales = days.reduce((sum, { totals }) => sum + (totals?.totalSales ?? 0), 0);
     return {
       period: described,
       amountsIn: describeAmountUnit(currency),
       summary: {
         days: days.length,
         closedWithoutFailedCheck: days.length - unclear.length,
-        totalSales: formatAmount(totalSales, currency),
+        totalSales: formatSum(
+          days.map(({ totals }) => totals?.totalSales ?? 0),
+          currency,
+        ),
       },
       daysWithoutData,
       days: (only ? [only] : unclear).map((day) => ({
@@ -79,44 +85,65 @@ export const daysTool = defineTool({
   },
 });
 
-/** Returns the tills, payments and checks of a day. */
 function describeDay(day: Day, units: Units) {
-  const amounts = ["recordedAmount", "declaredAmount", "tipsAmount"] as const;
   return {
     reasons: day.reasons.map(({ code, message }) => ({ code, message })),
     tills: listTills(day, units),
-    payments: (day.totals?.payments ?? []).map((payment) =>
-      pickFields(payment, { values: ["paymentMode"], amounts: [...amounts] }, units),
+    payments: pickRows(
+      day.totals?.payments ?? [],
+      { values: ["paymentMode"], amounts: ["recordedAmount", "declaredAmount", "tipsAmount"] },
+      units,
     ),
     checks: describeChecks(day, units),
   };
 }
 
-/** Returns the tills of a day as rows. */
 export const listTills = ({ tills }: Day, units: Units) =>
-  tills.slice(0, maxRows).map((till) =>
-    pickFields(
-      till,
-      {
-        times: ["startedAt", "finalizedAt"],
-        names: ["deviceName"],
-        values: ["reportNumber", "reportId"],
-        amounts: ["totalSales"],
-      },
-      units,
-    ),
+  pickRows(
+    tills,
+    {
+      times: ["startedAt", "finalizedAt"],
+      names: ["deviceName"],
+      values: ["reportNumber", "reportId"],
+      amounts: ["totalSales"],
+    },
+    units,
   );
 
-/** Returns the day of a location; null if it has no data. */
 export async function getDayOrNull({ api }: ToolContext, query: Selection["location"], date: string) {
   const found = api.GET("/v1/days/{date}", { params: { path: { date }, query } });
   return (await nullOnProblem(found, "day_not_found"))?.data ?? null;
 }
 
-/** Returns the days of a period that have data, latest first. */
 async function listDays(context: ToolContext, { location, period: { since, until } }: Selection): Promise<Day[]> {
   const days: Day[] = [];
   const query = { since, until, ...location };
   for await (const day of context.api.items("/v1/days", { params: { query } })) days.push(day);
   return days;
+}
+
+/** Returns the failed checks of a day with their first findings, and which others passed or were not possible. */
+export function describeChecks(day: Day, units: Units): z.infer<typeof checksSchema> {
+  const codesOf = (wanted: DayCheck["status"]) =>
+    day.reconciliation.filter(({ status }) => status === wanted).map(({ code }) => code);
+  return {
+    passed: codesOf("passed").length,
+    notPossible: codesOf("unavailable").join(" ") || "none",
+    failed: listFailedChecks(day).map((check) => describeFailedCheck(check, units)),
+  };
+}
+
+function describeFailedCheck(check: DayCheck, units: Units): Row {
+  const findings = check.findings.slice(0, maxShownFindings).map((finding) => {
+    const ids = ["tillId", "otherTillId", "orderId", "paymentMode", "movementType"] as const;
+    const numbers = ["firstReportNumber", "lastReportNumber", "taxRate"] as const;
+    const fields = pickFields(finding, { values: [...ids, ...numbers], amounts: ["difference"] }, units);
+    return Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : `${name} ${value}`));
+  });
+  return {
+    ...pickFields(check, { values: ["code", "findingCount"], amounts: ["difference"] }, units),
+    notTrue: check.meaning,
+    amounts: check.amounts.map(({ name, amount }) => `${name} ${formatAmount(amount, units.currency)}`).join(", "),
+    findings: findings.map((finding) => finding.join(", ")).join("; "),
+  };
 }

@@ -1,13 +1,12 @@
 import type { ApiSchemaTypes } from "@pragma/client";
-import { maxRows, type ToolContext } from "../define-tool.ts";
+import type { ToolContext } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
-import { cleanText, describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
-import type { Row } from "../rows.ts";
+import { cleanText, describeAmountUnit, formatAmount } from "../format-text.ts";
+import { maxRows, pickFields, pickRows, type Row, type Units } from "../rows.ts";
 
 type Order = ApiSchemaTypes["OrderV2"];
 type ProductRow = Order["productRowList"][number];
 
-/** Maximum number of discounts, and of modifiers, of a product. */
 const maxShownNotes = 5;
 
 /** Returns an order with its products and payments, without data of customers. */
@@ -37,17 +36,15 @@ export async function describeOrder(context: ToolContext, id: string) {
       units,
     ),
     status: order.isCanceled ? "canceled" : order.isTransferred ? "transferred" : order.isPaid ? "paid" : "unpaid",
-    payments: payments.slice(0, maxRows).map((row) =>
-      pickFields(
-        row,
-        {
-          times: ["recordedAt"],
-          names: ["name"],
-          values: ["paymentMode", "paymentType"],
-          amounts: ["amount", "tipAmount", "changeAmount"],
-        },
-        units,
-      ),
+    payments: pickRows(
+      payments,
+      {
+        times: ["recordedAt"],
+        names: ["name"],
+        values: ["paymentMode", "paymentType"],
+        amounts: ["amount", "tipAmount", "changeAmount"],
+      },
+      units,
     ),
     products: products.slice(0, maxRows),
     notes: [

@@ -1,12 +1,11 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { z } from "zod";
-import { checksSchema, describeChecks } from "../day-checks.ts";
-import { defineTool, maxRows, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
-import { describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
+import { describeAmountUnit, formatSum } from "../format-text.ts";
 import { addDays, dayArgument, selectionArguments, selectLocation } from "../period.ts";
-import { rowSchema, rowsSchema } from "../rows.ts";
-import { getDayOrNull, listTills } from "./days.ts";
+import { pickFields, pickRows, rowSchema, rowsSchema, type Units } from "../rows.ts";
+import { checksSchema, describeChecks, getDayOrNull, listTills } from "./days.ts";
 
 type Day = ApiSchemaTypes["Day"];
 type Report = ApiSchemaTypes["ReportV2"];
@@ -60,11 +59,7 @@ export const explainTool = defineTool({
   },
 });
 
-interface ReportArguments {
-  reportId?: string | undefined;
-  day?: string | undefined;
-  locationId?: string | undefined;
-}
+type ReportArguments = Partial<Record<"reportId" | "day" | "locationId", string | undefined>>;
 
 /** Returns the id of the report that the arguments mean, or the answer if they mean none or several. */
 async function chooseReport(context: ToolContext, { reportId, day: date, locationId }: ReportArguments) {
@@ -86,11 +81,7 @@ async function chooseReport(context: ToolContext, { reportId, day: date, locatio
 }
 
 function describeReport(report: Report, day: Day | undefined, units: Units) {
-  const add = (amounts: number[]) =>
-    formatAmount(
-      amounts.reduce((sum, amount) => sum + amount, 0),
-      units.currency,
-    );
+  const add = (amounts: number[]) => formatSum(amounts, units.currency);
   return {
     amountsIn: describeAmountUnit(units.currency),
     report: {
@@ -106,23 +97,17 @@ function describeReport(report: Report, day: Day | undefined, units: Units) {
         units,
       ),
     },
-    taxes: report.reportTaxes
-      .slice(0, maxRows)
-      .map((tax) => pickFields(tax, { rates: ["taxRate"], amounts: ["taxableAmount", "taxAmount"] }, units)),
-    recordedPayments: report.reportRecordedPayments
-      .slice(0, maxRows)
-      .map((payment) =>
-        pickFields(
-          payment,
-          { names: ["name"], values: ["paymentMode", "paymentType"], amounts: ["totalAmount", "tipsAmount"] },
-          units,
-        ),
-      ),
-    declaredPayments: report.reportPayments
-      .slice(0, maxRows)
-      .map((payment) =>
-        pickFields(payment, { names: ["paymentName"], values: ["paymentMode"], amounts: ["paymentAmount"] }, units),
-      ),
+    taxes: pickRows(report.reportTaxes, { rates: ["taxRate"], amounts: ["taxableAmount", "taxAmount"] }, units),
+    recordedPayments: pickRows(
+      report.reportRecordedPayments,
+      { names: ["name"], values: ["paymentMode", "paymentType"], amounts: ["totalAmount", "tipsAmount"] },
+      units,
+    ),
+    declaredPayments: pickRows(
+      report.reportPayments,
+      { names: ["paymentName"], values: ["paymentMode"], amounts: ["paymentAmount"] },
+      units,
+    ),
     deductions: {
       discounts: add(report.reportDiscounts.map(({ discountValue }) => discountValue)),
       cancellations: add(report.reportCancellations.map(({ amount }) => amount)),

@@ -2,12 +2,11 @@ import { type ApiSchemaTypes, getCurrencyDecimals } from "@pragma/client";
 import { z } from "zod";
 import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
-import { cleanText, describeAmountUnit, formatAmount, pickFields } from "../format-text.ts";
+import { cleanText, describeAmountUnit, formatSum } from "../format-text.ts";
 import { findPeriodIssue, periodSchema, type Selection, selectionArguments, selectPeriod } from "../period.ts";
-import { rowSchema, rowsSchema } from "../rows.ts";
+import { pickFields, pickRows, rowSchema, rowsSchema } from "../rows.ts";
 import { describeOrder, findCurrencyOfRows } from "./describe-order.ts";
 
-/** Maximum number of orders that one call reads. */
 const maxReadOrders = 1_000;
 const pageSize = 100;
 /** The API ends pages early if orders are large. */
@@ -73,13 +72,14 @@ async function listReports(context: ToolContext, selection: Selection, limit: nu
     context.api.GET("/v2/reports", { params: { query } }),
     findCurrency(context, selection),
   ]);
-  const times = ["startedAt", "finalizedAt"] as const;
   return {
     period: described,
     amountsIn: describeAmountUnit(currency),
     summary: { reports: data.meta.totalCount },
-    reports: data.data.map((report) =>
-      pickFields(report, { times: [...times], values: ["id"], amounts: ["totalSales"] }, { currency, timeZone }),
+    reports: pickRows(
+      data.data,
+      { times: ["startedAt", "finalizedAt"], values: ["id"], amounts: ["totalSales"] },
+      { currency, timeZone },
     ),
     notes,
   };
@@ -106,22 +106,18 @@ async function findOrders(context: ToolContext, selection: Selection, search: Or
   const found = orders
     .filter(createTotalMatcher(search, { currency, hasOrders: readCount > 0 }))
     .sort(orderComparators[search.sort]);
-  const sumOf = (list: OrderSummary[]) =>
-    formatAmount(
-      list.reduce((sum, { total }) => sum + total, 0),
-      currency,
-    );
+  const totals = found.map(({ total }) => total);
   const shown = found.slice(0, search.limit);
   return {
     period: described,
     amountsIn: describeAmountUnit(currency),
-    summary: { matches: found.length, sum: sumOf(found), ordersInPeriod: totalCount },
+    summary: { matches: found.length, sum: formatSum(totals, currency), ordersInPeriod: totalCount },
     orders: shown.map((order) => ({
       ...pickFields(order, { times: ["openedAt"], amounts: ["total"] }, { currency, timeZone }),
       ...order.names,
     })),
     ...(shown.length < found.length && {
-      leftOut: { orders: found.length - shown.length, sum: sumOf(found.slice(shown.length)) },
+      leftOut: { orders: found.length - shown.length, sum: formatSum(totals.slice(shown.length), currency) },
     }),
     notes: [
       "Selected by the date on which orders were opened.",
@@ -197,30 +193,17 @@ const textMatchers = {
   clerk: ({ operatorName }: Order, text: string) => contains([operatorName], text),
   product: (order: Order, text: string) =>
     contains([...listItems(order).map(({ description }) => description), ...order.menus.map(({ name }) => name)], text),
-  payment: ({ payments }: Order, text: string) =>
-    contains(
-      payments.map(({ paymentName }) => paymentName),
-      text,
-    ),
+  payment: ({ payments }: Order, text: string) => payments.some(({ paymentName }) => contains([paymentName], text)),
 };
 
-/** Returns a function that returns whether an order matches all filters. */
 function createOrderMatcher(filters: OrderFilters) {
-  const names = Object.keys(textMatchers) as (keyof typeof textMatchers)[];
-  const texts = names.flatMap((name) => {
-    const text = filters[name];
-    return text === undefined ? [] : [{ matches: textMatchers[name], text: normalize(text) }];
-  });
+  const names = (Object.keys(textMatchers) as (keyof typeof textMatchers)[]).filter((name) => filters[name]);
   return (order: Order): boolean =>
     (filters.status === undefined || listStatuses(order).includes(filters.status)) &&
-    texts.every(({ matches, text }) => matches(order, text));
+    names.every((name) => textMatchers[name](order, normalize(filters[name] ?? null)));
 }
 
-/**
- * Returns a function that returns whether the total of an order is in a range in currency units.
- *
- * @throws `ToolInputError` if there is a range, but the currency of the orders is unknown.
- */
+/** @throws `ToolInputError` if there is a range in currency units, but the currency of the orders is unknown. */
 function createTotalMatcher(
   { minTotal = Number.NEGATIVE_INFINITY, maxTotal = Number.POSITIVE_INFINITY }: Partial<OrderSearch>,
   { currency, hasOrders }: { currency: string | null; hasOrders: boolean },
