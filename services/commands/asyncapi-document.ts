@@ -1,7 +1,7 @@
 import { defaultDocsUrl } from "@pragma/contracts/published-urls";
+import { mapSchemas } from "./map-schemas.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 
-/** A JSON Schema in a document. */
 interface JsonSchema {
   $ref?: string;
   [keyword: string]: unknown;
@@ -16,14 +16,10 @@ interface OpenApiWebhook {
   responses: Record<string, { description: string }>;
 }
 
-/** An AsyncAPI 3.0 document. */
 export type AsyncApiDocument = ReturnType<typeof createAsyncApiDocument>;
 
 const headersSchemaName = "WebhookMessageHeaders";
 const schemaPointer = "#/components/schemas/";
-
-/** The names of these keywords contain values, not schemas. */
-const valueKeywords = new Set(["const", "default", "enum", "required", "type"]);
 
 const description = [
   "Pragma API sends messages to your endpoint when an event occurs at a location, for example when an order is paid.",
@@ -50,10 +46,7 @@ const securitySchemes = {
   },
 };
 
-/**
- * Returns the AsyncAPI document of the webhook messages. It has the schemas and examples of the section `webhooks` of the
- * OpenAPI document, so that both always describe the same messages.
- */
+/** Returns the AsyncAPI document, with the schemas and examples of the section `webhooks` of the OpenAPI document. */
 export function createAsyncApiDocument({ info, webhooks = {}, components = {} }: OpenApiDocument) {
   const events = Object.entries(webhooks).map(([name, methods]) => ({
     name,
@@ -184,25 +177,12 @@ function describeResponses({ responses }: OpenApiWebhook): string {
 }
 
 /** Returns an OpenAPI schema as an AsyncAPI schema, which has `examples` instead of `example`. */
-function toAsyncApiSchema(schema: JsonSchema): JsonSchema {
-  const { example, ...keywords } = schema;
-  const converted = Object.entries(keywords).map(([keyword, value]) => [
-    keyword,
-    valueKeywords.has(keyword) ? value : convertSubschemas(keyword, value),
-  ]);
-  return { ...Object.fromEntries(converted), ...(example !== undefined && { examples: [example] }) };
-}
+const toAsyncApiSchema = (schema: JsonSchema) =>
+  mapSchemas(schema, ({ example, ...keywords }) => ({
+    ...keywords,
+    ...(example !== undefined && { examples: [example] }),
+  })) as JsonSchema;
 
-function convertSubschemas(keyword: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((schema) => toAsyncApiSchema(schema));
-  if (keyword !== "properties") return toAsyncApiSchema(value as JsonSchema);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, schema]) => [name, toAsyncApiSchema(schema as JsonSchema)]),
-  );
-}
-
-/** Returns the references within a schema. */
 function listReferences(part: unknown): JsonSchema[] {
   if (typeof part !== "object" || part === null) return [];
   const { $ref } = part as JsonSchema;

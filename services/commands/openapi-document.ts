@@ -4,21 +4,18 @@ import { problemSchema } from "@pragma/contracts/problem";
 import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
 import type { ApiOperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
-import { separateNullFromEnumerations } from "./nullable-enumerations.ts";
+import { type JsonObject, mapSchemas } from "./map-schemas.ts";
 
-/** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 
 interface OpenApiDocumentOptions {
   info: { title: string; version: string; description: string };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
-  /** The audiences whose operations the document contains. */
   audiences: RouteAudience[];
   webhooks?: WebhookDocumentation[];
 }
 
-/** The documentation of a webhook message. */
 interface WebhookDocumentation {
   name: string;
   tag: string;
@@ -27,7 +24,6 @@ interface WebhookDocumentation {
   headers: z.ZodObject;
   /** The schema of the body. Its metadata contains an example. */
   body: z.ZodType;
-  /** The effect of an endpoint's response, by HTTP status. */
   responses: Record<string, { description: string }>;
 }
 
@@ -42,10 +38,7 @@ const commonErrors: ApiErrorCode[] = [
   "internal_error",
   "service_unavailable",
 ];
-/**
- * The errors of every operation that the gateway forwards to a service: the service does not respond in time, or too
- * many requests, bodies or unread responses are waiting.
- */
+/** Of operations that the gateway forwards: the service does not respond in time, or too much is waiting. */
 const forwardingErrors: ApiErrorCode[] = ["overloaded", "upstream_timeout"];
 const bodyErrors: ApiErrorCode[] = [
   "invalid_request",
@@ -136,7 +129,23 @@ export function createOpenApiDocument(
     });
   }
   const { info, servers, tags } = options;
-  return separateNullFromEnumerations(app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags }));
+  const document = app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
+  return mapSchemas(document, separateNullFromEnumeration) as OpenApiDocument;
+}
+
+/**
+ * Returns a nullable enumeration as `anyOf` the enumeration and null. With `null` among the values of `enum`, as zod
+ * writes them, some generators of clients make a value with the name `null`, or a type without null.
+ */
+function separateNullFromEnumeration(schema: JsonObject): JsonObject {
+  const { type, enum: values, ...rest } = schema;
+  if (!Array.isArray(values) || !values.includes(null)) return schema;
+  const types = [type ?? []].flat().filter((name) => name !== "null");
+  const enumeration = {
+    ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }),
+    enum: values.filter((value) => value !== null),
+  };
+  return { anyOf: [enumeration, { type: "null" }], ...rest };
 }
 
 function descriptionOf({ description: text, scope, deprecation }: ApiOperationDefinition): string {
@@ -177,7 +186,6 @@ function successResponsesOf({ responses }: ApiOperationDefinition) {
   );
 }
 
-/** Returns the error responses by status. The description of a response lists its error codes. */
 function errorResponsesOf({ errors, request, scope, method, isServedByGateway }: ApiOperationDefinition) {
   const hasInput = request?.params || request?.query;
   const idempotencyErrors: ApiErrorCode[] = [
