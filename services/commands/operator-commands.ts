@@ -3,7 +3,6 @@ import { request } from "undici";
 import { z } from "zod";
 import { createProgressLog } from "./progress-log.ts";
 
-/** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
 dead-letters retry <event id>... | --all process these events again now
 events in-flight                         list events that processes have received and not handled yet, the oldest first
@@ -23,19 +22,17 @@ NAMESPACE and OBJECT_STORE; location remove also reads NATS_URL.`;
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}
 
-const deadLetterListSchema = z.array(
-  z.object({
-    service: z.string(),
-    eventId: z.string(),
-    subscription: z.string(),
-    subject: z.string().nullable(),
-    reason: z.string(),
-    deadLetteredAt: z.string(),
-  }),
-);
-const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
+const deadLetterSchema = z.object({
+  service: z.string(),
+  eventId: z.string(),
+  subscription: z.string(),
+  subject: z.string().nullable(),
+  reason: z.string(),
+  deadLetteredAt: z.string(),
+});
+const inFlightEventSchema = z.looseObject({ service: z.string(), event: z.string(), receivedAt: z.string() });
+const unfinishedTillSchema = z.looseObject({ tillId: z.string() });
 
-/** A client of the ops ports of an installation. */
 type OpsPortClient = ReturnType<typeof createOpsPortClient>;
 
 /** Returns a client. `urls` are the URLs of ops ports, such as `http://reporting:4090`. `token` is their OPS_TOKEN. */
@@ -80,7 +77,6 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
 }
 
 interface CommandOutput {
-  /** Writes progress. */
   log: (line: string) => void;
   /** Reports a failure although the command has a result. */
   reportFailure: (message: string) => void;
@@ -98,47 +94,37 @@ export async function runOpsCommand(
     case "dead-letters list":
       return fetchDeadLetters(client);
     case "dead-letters retry": {
-      const eventIds = values.all
-        ? (await fetchDeadLetters(client)).map((message) => message.eventId)
-        : requireIds(ids);
-      const outcomes = await runForEachId(eventIds, output, (id) =>
-        client.requestEachProcess("POST", `/dead-letters/${id}/retry`),
-      );
-      if (!values.all)
-        reportIdsWithoutEffect(outcomes, output, {
-          hasEffect: () => true,
-          reason: "is not a dead letter of these processes. `dead-letters list` lists all of them",
-        });
-      return outcomes;
+      const eventIds = values.all ? (await fetchDeadLetters(client)).map(({ eventId }) => eventId) : ids;
+      return runForEachId(eventIds, output, {
+        request: (id) => client.requestEachProcess("POST", `/dead-letters/${id}/retry`),
+        hasEffect: () => true,
+        isFailureReported: !values.all,
+        reason: "is not a dead letter of these processes. `dead-letters list` lists all of them",
+      });
     }
     case "events in-flight":
-      return fetchInFlightEvents(client);
+      // Instances of a service have different events.
+      return (await fetchLists(client, "/events-in-flight", inFlightEventSchema)).sort((one, other) =>
+        one.receivedAt.localeCompare(other.receivedAt),
+      );
     case "tills unfinished":
       return fetchUnfinishedTills(client, values.seconds);
     case "tills retry": {
-      const tillIds = values.all
-        ? (await fetchUnfinishedTills(client, "0")).map(({ tillId }) => tillId)
-        : requireIds(ids);
-      const outcomes = await runForEachId(tillIds, output, (id) =>
-        client.requestEachProcess("POST", `/till-ingest/unfinished/${id}/retry`),
-      );
-      if (!values.all)
-        reportIdsWithoutEffect(outcomes, output, {
-          hasEffect: ({ isRequeued }) => isRequeued === true,
-          reason: "has a result already, or is not a till. `tills unfinished` lists the tills without a result",
-        });
-      return outcomes;
+      const tillIds = values.all ? (await fetchUnfinishedTills(client, "0")).map(({ tillId }) => tillId) : ids;
+      return runForEachId(tillIds, output, {
+        request: (id) => client.requestEachProcess("POST", `/till-ingest/unfinished/${id}/retry`),
+        hasEffect: ({ isRequeued }) => isRequeued === true,
+        isFailureReported: !values.all,
+        reason: "has a result already, or is not a till. `tills unfinished` lists the tills without a result",
+      });
     }
-    case "tills reprocess": {
-      const outcomes = await runForEachId(requireIds(ids), output, async (id) => [
-        await client.requestFirstProcess("POST", `/till-ingest/tills/${id}/reprocess`),
-      ]);
-      reportIdsWithoutEffect(outcomes, output, {
+    case "tills reprocess":
+      return runForEachId(ids, output, {
+        request: async (id) => [await client.requestFirstProcess("POST", `/till-ingest/tills/${id}/reprocess`)],
         hasEffect: ({ isReprocessed }) => isReprocessed === true,
+        isFailureReported: true,
         reason: "is not a till of this installation",
       });
-      return outcomes;
-    }
     case "packed-tills check":
       return checkPackedTills(client, output);
     case "erase": {
@@ -186,33 +172,20 @@ export function parseOpsCommandLine(commandLine: string[]) {
   }
 }
 
-function requireIds(ids: string[]): string[] {
-  if (ids.length === 0) throw new OpsCommandLineUsageError("Pass at least one ID, or --all.");
-  return ids;
+async function fetchLists<Schema extends z.ZodType>(client: OpsPortClient, path: string, schema: Schema) {
+  const lists = await client.requestEachProcess("GET", path);
+  return lists.flatMap((list) => z.array(schema).parse(list));
 }
 
 /** Returns all dead letters without duplicates, because the instances of a service return the same dead letters. */
 async function fetchDeadLetters(client: OpsPortClient) {
-  const lists = await client.requestEachProcess("GET", "/dead-letters");
-  const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
+  const deadLetters = await fetchLists(client, "/dead-letters", deadLetterSchema);
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
-}
-
-const inFlightEventListSchema = z.array(
-  z.looseObject({ service: z.string(), event: z.string(), receivedAt: z.string() }),
-);
-
-/** Returns the events in flight of all processes. Instances of a service have different events. */
-async function fetchInFlightEvents(client: OpsPortClient) {
-  const lists = await client.requestEachProcess("GET", "/events-in-flight");
-  const events = lists.flatMap((list) => inFlightEventListSchema.parse(list));
-  return events.sort((one, other) => one.receivedAt.localeCompare(other.receivedAt));
 }
 
 async function fetchUnfinishedTills(client: OpsPortClient, seconds: string | undefined) {
   const query = seconds === undefined ? "" : `?seconds=${encodeURIComponent(seconds)}`;
-  const lists = await client.requestEachProcess("GET", `/till-ingest/unfinished${query}`);
-  const tills = lists.flatMap((list) => unfinishedTillListSchema.parse(list));
+  const tills = await fetchLists(client, `/till-ingest/unfinished${query}`, unfinishedTillSchema);
   return [...new Map(tills.map((till) => [till.tillId, till])).values()];
 }
 
@@ -238,27 +211,28 @@ async function checkPackedTills(client: OpsPortClient, { log }: CommandOutput) {
   return { checked, unreadable };
 }
 
+interface CommandForEachId {
+  request: (id: string) => Promise<unknown[]>;
+  hasEffect: (outcome: Record<string, unknown>) => boolean;
+  /** Whether to report ids for which no process did anything, because an operator may have mistyped them. */
+  isFailureReported: boolean;
+  reason: string;
+}
+
 async function runForEachId(
   ids: string[],
-  { log }: CommandOutput,
-  request: (id: string) => Promise<unknown[]>,
+  { log, reportFailure }: CommandOutput,
+  { request, hasEffect, isFailureReported, reason }: CommandForEachId,
 ): Promise<Record<string, unknown[]>> {
+  if (isFailureReported && ids.length === 0) throw new OpsCommandLineUsageError("Pass at least one ID, or --all.");
   const logProgress = createProgressLog(log);
   const outcomes: Record<string, unknown[]> = {};
   for (const [index, id] of ids.entries()) {
     outcomes[id] = (await request(id)).flat();
     logProgress(`of ${ids.length} done:`, index + 1);
   }
-  return outcomes;
-}
-
-/** Reports the ids for which no process did anything, because an operator may have mistyped them. */
-function reportIdsWithoutEffect(
-  outcomes: Record<string, unknown[]>,
-  { reportFailure }: CommandOutput,
-  { hasEffect, reason }: { hasEffect: (outcome: Record<string, unknown>) => boolean; reason: string },
-): void {
-  for (const [id, ofId] of Object.entries(outcomes))
+  for (const [id, ofId] of isFailureReported ? Object.entries(outcomes) : [])
     if (!ofId.some((outcome) => hasEffect(z.record(z.string(), z.unknown()).parse(outcome))))
       reportFailure(`Nothing was done for ${id}: it ${reason}.`);
+  return outcomes;
 }

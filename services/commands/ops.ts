@@ -11,20 +11,11 @@ function reportFailure(message: string): void {
   process.exitCode = 1;
 }
 
-async function runCommand(): Promise<unknown> {
-  switch (command) {
-    case "location":
-      return runLocationCommand(commandArguments, { environment: process.env, log });
-    default:
-      return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined), {
-        log,
-        reportFailure,
-      });
-  }
-}
-
 try {
-  const commandResult = await runCommand();
+  const client = createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined);
+  const commandResult = await (command === "location"
+    ? runLocationCommand(commandArguments, { environment: process.env, log })
+    : runOpsCommand(process.argv.slice(2), client, { log, reportFailure }));
   process.stdout.write(`${JSON.stringify(commandResult, null, 2)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
