@@ -17,9 +17,9 @@ import type postgres from "postgres";
 import { z } from "zod";
 import { copyObjects, readStoredObjects, writeStoredObjects } from "./copy-objects.ts";
 import {
-  connectToDatabase,
   requireReachableDatabases,
   type ServiceDatabase,
+  withDatabase,
   withDatabaseSnapshots,
 } from "./database-snapshots.ts";
 import { runPostgresProgram } from "./postgres-programs.ts";
@@ -30,7 +30,6 @@ const backupConfigSchema = z.object({
   ...serverTlsConfigSchema.shape,
 });
 
-/** The configuration of a backup or a restore: the databases and the object store to back up or to restore to. */
 export type DataStoresConfig = z.infer<typeof backupConfigSchema> & { databases: ServiceDatabase[] };
 
 /** @throws `ConfigError` that lists invalid variables, and services without a database. */
@@ -48,7 +47,6 @@ export function readDataStoresConfig(environment: EnvironmentVariables): DataSto
   return { ...config, databases: [...databases.values()] };
 }
 
-/** Returns the environment variable from which the URL of a service's database was read. */
 export function findDatabaseUrlVariable(
   environment: EnvironmentVariables,
   { name, url }: { name: ServiceName; url: string },
@@ -63,7 +61,6 @@ const backupManifest = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   objects: z.int().min(0),
-  /** The number of bodies that were removed during the backup. */
   missingObjects: z.int().min(0).default(0),
   /** The keys of the bodies that did not have their hash, which the backup does not contain. */
   damagedObjects: z.array(z.string()).default([]),
@@ -73,9 +70,7 @@ const backupManifest = z.object({
 export type BackupManifest = z.infer<typeof backupManifest>;
 
 interface BackupOptions {
-  /** The folder of the backup. */
   folder: string;
-  /** Writes progress. */
   log: (line: string) => void;
 }
 
@@ -123,16 +118,13 @@ export async function createDatabaseAndTillBackup(
       );
     });
     const objectLists = databases.flatMap(({ services }) => services.map(({ name }) => paths.objectListOf(name)));
-    const copied = await copyObjects(readStoredObjects(objectLists), {
-      from: OBJECT_STORE,
-      to: paths.objects,
-      log,
-    });
+    const copied = await copyObjects(readStoredObjects(objectLists), { from: OBJECT_STORE, to: paths.objects, log });
     for (const list of objectLists) await rm(list);
     const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), ...copied, dumps };
     await writeFile(`${paths.manifest}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(`${paths.manifest}.new`, paths.manifest);
-    await removeFormerDumps(folder, dumps);
+    const isFormer = (name: string) => name.startsWith("dumps-") && name !== dumps;
+    for (const name of (await readdir(folder)).filter(isFormer)) await rm(join(folder, name), { recursive: true });
     return manifest;
   } catch (error) {
     await rm(paths.dumps, { recursive: true, force: true });
@@ -140,19 +132,12 @@ export async function createDatabaseAndTillBackup(
   }
 }
 
-async function removeFormerDumps(folder: string, current: string): Promise<void> {
-  const isFormer = (name: string) => name.startsWith("dumps-") && name !== current;
-  for (const name of (await readdir(folder)).filter(isFormer)) await rm(join(folder, name), { recursive: true });
-}
-
 /**
- * Restores a backup to empty databases and an empty object store. The services may have other databases than at the time
- * of the backup. NATS and Redis must be empty too, because events and jobs from the time before the restore could
- * contradict the restored data. Afterwards, services publish the unsent events and the events of unfinished tills from
- * the database, and enqueue the unfinished jobs.
+ * Restores a backup to empty databases, which may be others than those of the backup, and an empty object store. NATS and
+ * Redis must be empty too, because earlier events and jobs could contradict the restored data. Afterwards, services
+ * publish unsent events and those of unfinished tills, and enqueue unfinished jobs.
  *
- * @throws `Error` before it writes any data, if a database already has schemas of the namespace, or if the backup
- * contains another namespace.
+ * @throws `Error` before it writes any data, if a database has schemas of the namespace, or the backup has another one.
  */
 export async function restoreDatabaseAndTillBackup(
   config: DataStoresConfig,
@@ -165,7 +150,8 @@ export async function restoreDatabaseAndTillBackup(
     throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
   await requireReachableDatabases(config);
-  for (const database of databases) await withDatabase(config, database, requireEmptyDatabase);
+  for (const database of databases)
+    await withDatabase(database, config, (sql) => requireEmptyDatabase(sql, database, NAMESPACE));
   try {
     for (const { url, services } of databases) {
       for (const { name } of services) {
@@ -177,14 +163,18 @@ export async function restoreDatabaseAndTillBackup(
       }
     }
   } catch (error) {
-    for (const database of databases) await withDatabase(config, database, dropServiceSchemas);
+    // The databases had no schemas, so that the restore can be run again.
+    for (const database of databases)
+      await withDatabase(database, config, async (sql) => {
+        for (const { schema } of database.services) await sql`drop schema if exists ${sql(schema)} cascade`;
+      });
     throw error;
   }
   const listFolder = await mkdtemp(join(tmpdir(), "pragma-restore-"));
   try {
     const lists: string[] = [];
     for (const database of databases) {
-      await withDatabase(config, database, async (sql) => {
+      await withDatabase(database, config, async (sql) => {
         for (const service of database.services) {
           const list = join(listFolder, service.name);
           await writeStoredObjects(sql, service, list);
@@ -199,57 +189,24 @@ export async function restoreDatabaseAndTillBackup(
   }
 }
 
-/** @throws `Error` if the folder does not contain a complete backup. */
 async function readBackupManifest(folder: string): Promise<BackupManifest> {
   const { manifest } = backupPathsOf(folder);
   const text = await readFile(manifest, "utf8").catch((cause) => {
-    throw new Error(
-      `The folder ${folder} does not contain a backup, because ${manifest} cannot be read: ${cause.code}`,
-      {
-        cause,
-      },
-    );
+    const problem = `${manifest} cannot be read: ${cause.code}`;
+    throw new Error(`The folder ${folder} does not contain a backup, because ${problem}`, { cause });
   });
-  const parse = () => {
-    try {
-      return backupManifest.safeParse(JSON.parse(text)).data;
-    } catch {
-      return undefined;
-    }
-  };
-  const parsed = parse();
-  if (!parsed) throw new Error(`${manifest} does not describe a backup.`);
-  return parsed;
-}
-
-/** Runs a query on a new connection, closes the connection, and returns the result of the query. */
-async function withDatabase<Result>(
-  config: DataStoresConfig,
-  database: ServiceDatabase,
-  query: (sql: postgres.Sql, database: ServiceDatabase, config: DataStoresConfig) => Promise<Result>,
-): Promise<Result> {
-  const sql = connectToDatabase(database.url, config);
   try {
-    return await query(sql, database, config);
-  } finally {
-    await sql.end();
+    return backupManifest.parse(JSON.parse(text));
+  } catch {
+    throw new Error(`${manifest} does not describe a backup.`);
   }
 }
 
-async function requireEmptyDatabase(
-  sql: postgres.Sql,
-  { url }: ServiceDatabase,
-  { NAMESPACE }: DataStoresConfig,
-): Promise<void> {
+async function requireEmptyDatabase(sql: postgres.Sql, { url }: ServiceDatabase, NAMESPACE: string): Promise<void> {
   const [row] = await sql<{ names: string | null }[]>`
     select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
   if (row?.names)
     throw new Error(
       `The database ${describeDatabase(url)} is not empty. It contains the schemas ${row.names}. Restore the backup to another database.`,
     );
-}
-
-/** Drops the schemas that an incomplete restore has created in a database that had none, so that it can be run again. */
-async function dropServiceSchemas(sql: postgres.Sql, { services }: ServiceDatabase): Promise<void> {
-  for (const { schema } of services) await sql`drop schema if exists ${sql(schema)} cascade`;
 }

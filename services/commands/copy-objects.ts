@@ -22,13 +22,6 @@ interface StoredObject {
   hash: string;
 }
 
-/** The outcome of a copy: the number of objects, how many of them no longer exist, and the keys of damaged objects. */
-interface ObjectCopyResult {
-  objects: number;
-  missingObjects: number;
-  damagedObjects: string[];
-}
-
 const maxConcurrentCopies = 16;
 
 /** The number of rows that are read from PostgreSQL at a time. */
@@ -66,12 +59,9 @@ export async function writeStoredObjects(
 
 /** Returns the objects in files that `writeStoredObjects` wrote. */
 export async function* readStoredObjects(files: string[]): AsyncGenerator<StoredObject> {
-  for (const file of files) yield* readLines(file);
-}
-
-async function* readLines(file: string): AsyncGenerator<StoredObject> {
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
-    yield JSON.parse(line);
+  for (const file of files)
+    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
+      yield JSON.parse(line);
 }
 
 /**
@@ -81,11 +71,11 @@ async function* readLines(file: string): AsyncGenerator<StoredObject> {
 export async function copyObjects(
   objects: AsyncGenerator<StoredObject>,
   { log, ...urls }: { from: string; to: string; log: (line: string) => void },
-): Promise<ObjectCopyResult> {
+) {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
   const logProgress = createProgressLog(log);
-  const result: ObjectCopyResult = { objects: 0, missingObjects: 0, damagedObjects: [] };
+  const result = { objects: 0, missingObjects: 0, damagedObjects: [] as string[] };
   try {
     const copyRemaining = async () => {
       for await (const object of objects) {
@@ -125,10 +115,7 @@ async function copyObject(
 /** The maximum size of a decompressed object: twice that of a push, because an erasure writes the JSON again. */
 const maxObjectBytes = 100 * 1024 * 1024;
 
-/**
- * Returns the hash of an object, or undefined if it cannot be decompressed or is larger than any object. Does not hold the
- * decompressed object in memory.
- */
+/** Returns the hash of an object, without its decompressed form in memory; undefined if it is damaged or too large. */
 async function computeObjectHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
   const hash = createHash("sha256");
   if (encoding === undefined) return hash.update(stored).digest("hex");

@@ -9,7 +9,6 @@ import postgres from "postgres";
 export interface ServiceDatabase {
   /** The URL of the role that owns the schemas. */
   url: string;
-  /** The environment variable with this URL. */
   variable: string;
   services: { name: ServiceName; schema: string }[];
 }
@@ -18,7 +17,6 @@ export interface ServiceDatabase {
 export interface DatabaseSnapshot extends ServiceDatabase {
   /** The id of the snapshot, for `pg_dump --snapshot`. */
   id: string;
-  /** Runs queries on the snapshot. */
   sql: postgres.Sql;
 }
 
@@ -67,8 +65,22 @@ export async function withDatabaseSnapshots<Result>(
   }
 }
 
+/** Runs a query on a new connection, and closes it. */
+export async function withDatabase<Result>(
+  { url }: ServiceDatabase,
+  tls: ServerTlsConfig,
+  query: (sql: postgres.Sql) => Promise<Result>,
+): Promise<Result> {
+  const sql = connectToDatabase(url, tls);
+  try {
+    return await query(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
 /** Opens a single connection, whose transactions may stay open for as long as a dump lasts. */
-export function connectToDatabase(url: string, tls: ServerTlsConfig): postgres.Sql {
+function connectToDatabase(url: string, tls: ServerTlsConfig): postgres.Sql {
   const options = buildPostgresConnectionOptions(
     { ...tls, DATABASE_URL: url },
     { application_name: "pragma backup", idle_in_transaction_session_timeout: 0, statement_timeout: 0 },
@@ -81,14 +93,7 @@ export async function requireReachableDatabases({
   databases,
   ...tls
 }: ServerTlsConfig & { databases: readonly ServiceDatabase[] }): Promise<void> {
-  for (const database of databases) {
-    const sql = connectToDatabase(database.url, tls);
-    try {
-      await requireReachableDatabase(sql, database);
-    } finally {
-      await sql.end();
-    }
-  }
+  for (const database of databases) await withDatabase(database, tls, (sql) => requireReachableDatabase(sql, database));
 }
 
 async function requireReachableDatabase(sql: postgres.Sql, { url, variable }: ServiceDatabase): Promise<void> {
