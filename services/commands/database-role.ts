@@ -54,7 +54,6 @@ export async function ensureRoleWithSchemaPrivileges(
   });
 }
 
-/** The SQLSTATE for a missing permission. */
 const insufficientPrivilege = "42501";
 
 async function setSessionDefaults(tx: SqlTransaction, schema: string, role: string): Promise<void> {

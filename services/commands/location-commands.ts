@@ -8,15 +8,10 @@ import { removeLocation } from "./remove-location.ts";
 
 interface CommandContext {
   environment: EnvironmentVariables;
-  /** Writes progress. */
   log: (line: string) => void;
 }
 
-/**
- * Runs a command of `npm run ops -- location`, and returns the result to print.
- *
- * @throws `OpsCommandLineUsageError` when the command line is invalid.
- */
+/** Runs a command of `npm run ops -- location`. @throws `OpsCommandLineUsageError` for an invalid command line. */
 export async function runLocationCommand(
   commandLine: string[],
   { environment, log }: CommandContext,
@@ -32,12 +27,7 @@ export async function runLocationCommand(
   return removeLocation({ locationId, confirmation: values.yes, environment, log });
 }
 
-/**
- * Returns the number of rows of a location in each table of each service, all of the same moment. Reads the databases
- * like a backup.
- *
- * @throws `Error` when the installation has never had the location.
- */
+/** Returns the numbers of rows by table, all of the same moment. @throws `Error` if the location never existed. */
 async function countAllLocationRows(
   locationId: string,
   environment: EnvironmentVariables,

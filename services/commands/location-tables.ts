@@ -8,7 +8,6 @@ export interface LocationTable {
   condition: string;
 }
 
-/** Why none of a table's rows belongs to a location. */
 interface TableWithoutLocation {
   reason: string;
 }
@@ -83,16 +82,10 @@ export const objectColumns: ObjectColumn[] = [
   },
 ];
 
-/**
- * Columns whose keys are in another column of the list above, too, or belong to no till any more. A task of reporting
- * deletes the objects in `unused_objects`, also when the location has been removed.
- */
+/** Their keys are in a column above, too, or belong to no till: a task of reporting deletes `unused_objects`. */
 const otherObjectColumns = new Set(["till-ingest.tills.object_key", "reporting.unused_objects.object_key"]);
 
-/**
- * The services in the sequence in which a location is removed. The location itself is removed last, so that its name
- * confirms the removal again after an interruption.
- */
+/** The location itself is removed last, so that its name confirms the removal again after an interruption. */
 export const removalSequence: readonly ServiceName[] = [
   ...serviceNames.filter((name) => name !== "accounts"),
   "accounts",
@@ -130,7 +123,6 @@ export async function* listLocationObjects(
 
 const objectListRows = 500;
 
-/** Returns the SQL condition on the rows of one location in a table. */
 function findLocationCondition(service: ServiceName, table: string): string {
   const exception = exceptions[service]?.[table];
   return exception && "condition" in exception ? exception.condition : "location_id = $1";
@@ -187,13 +179,11 @@ export async function countLocationRows(
   return counts;
 }
 
-/** A foreign key of one table of a service to another one. */
 interface TableReference {
   from: string;
   to: string;
 }
 
-/** Returns the references between different tables of a service. */
 async function listReferences(sql: postgres.Sql, schema: string): Promise<TableReference[]> {
   return sql<TableReference[]>`
     select distinct t.relname as from, f.relname as to

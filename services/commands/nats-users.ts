@@ -15,7 +15,6 @@ import {
 import { buildRollbackNoticeSubject } from "@pragma/runtime/messaging/stream-rollback-notice";
 import { loadServiceDefinition } from "../definitions.ts";
 
-/** The services that may publish each event. */
 const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.pushed": ["till-ingest"],
   "report.finalized": ["reporting"],
@@ -40,18 +39,15 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "audit.recorded": serviceNames,
 };
 
-/** The topics of the requests that each service may send over NATS. */
 const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = {
   accounts: [otherTimeZoneTillsTopic],
   "till-ingest": [tillDryRunTopic],
 };
 
-/** A NATS user and the subjects that it may publish and subscribe to. */
 interface NatsUser {
   name: string;
   publish: string[];
   subscribe: string[];
-  /** Whether the user may reply to each request that it receives, on the subject that the sender chose. */
   canReply?: boolean;
 }
 
@@ -97,10 +93,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   };
 }
 
-/**
- * Returns the JetStream subjects for a single consumer: the service's own consumer of one event type. With them, the
- * service can create and delete the consumer, fetch messages from it, and acknowledge the messages.
- */
+/** Returns the subjects with which a service creates, deletes and reads its own consumer of one event type. */
 function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
   return [
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
@@ -112,36 +105,27 @@ function consumerSubjects(durable: string, { stream, filter }: { stream: string;
 }
 
 function gatewayUser(namespace: string): NatsUser {
-  const subscribedSubjects = (["key.changed", "location.updated"] satisfies BusEventType[]).map(
-    (type) => `${namespace}.${type}.>`,
-  );
+  const types: BusEventType[] = ["key.changed", "location.updated"];
   return {
     name: "gateway",
     publish: [buildRequestSubject(namespace, usageBatchTopic)],
-    subscribe: [inboxSubjectOf("gateway"), ...subscribedSubjects],
+    subscribe: [inboxSubjectOf("gateway"), ...types.map((type) => `${namespace}.${type}.>`)],
   };
 }
 
 function migrateUser(namespace: string): NatsUser {
-  const streams = buildEventStreamNames(namespace);
+  const streams = Object.values(buildEventStreamNames(namespace));
   // PURGE is for `npm run ops -- location remove`.
   const requests = ["INFO", "CREATE", "UPDATE", "PURGE"];
-  return {
-    name: "migrate",
-    publish: Object.values(streams).flatMap((stream) =>
-      requests.map((request) => `$JS.API.STREAM.${request}.${stream}`),
-    ),
-    subscribe: [inboxSubjectOf("migrate")],
-  };
+  const publish = streams.flatMap((stream) => requests.map((request) => `$JS.API.STREAM.${request}.${stream}`));
+  return { name: "migrate", publish, subscribe: [inboxSubjectOf("migrate")] };
 }
 
-/** Returns the NATS users: each service, the gateway and the `migrate` command, with the privileges that they need. */
 export async function listNatsUsers(namespace: string): Promise<NatsUser[]> {
   const serviceUsers = await Promise.all(serviceNames.map((name) => serviceUser(name, namespace)));
   return [...serviceUsers, gatewayUser(namespace), migrateUser(namespace)];
 }
 
-/** Returns the users as nats-server configuration. nats-server reads their passwords from its environment. */
 export async function renderNatsUsersConfig(namespace: string): Promise<string> {
   const users = (await listNatsUsers(namespace)).map(
     ({ name, publish, subscribe, canReply }) => `    {

@@ -1,21 +1,18 @@
 import type { BusEventType } from "@pragma/contracts/events";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Database } from "@pragma/runtime/database/postgres";
 import { eventRetentionMs } from "@pragma/runtime/messaging/event-streams";
 import { z } from "zod";
 import type { DataStoresConfig } from "./backup-and-restore.ts";
-import type { ServiceDatabasePools } from "./service-database-pools.ts";
 
-/** What a removal has removed, and what remains. */
 export const removalReceipt = z.object({
   locationId: z.guid(),
   requestedAt: z.iso.datetime(),
   removedAt: z.iso.datetime().nullable(),
   /** The number of rows of each table, as `service.table`, when the location could no longer get new rows. */
   rows: z.record(z.string(), z.number()).nullable(),
-  /** The number of removed objects in the object store. */
   objects: z.number(),
-  /** The number of removed messages in the event streams. */
   events: z.number(),
-  /** What remains, and until when. */
   remaining: z.array(z.object({ what: z.string(), until: z.string() })),
 });
 export type RemovalReceipt = z.infer<typeof removalReceipt>;
@@ -26,7 +23,6 @@ export type RemovalReceipt = z.infer<typeof removalReceipt>;
  */
 export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
 
-/** Returns what remains of a location whose removal ends now. */
 export function listRemainingData(): RemovalReceipt["remaining"] {
   const after = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
   const hourMs = 60 * 60 * 1000;
@@ -49,7 +45,8 @@ export function listRemainingData(): RemovalReceipt["remaining"] {
 /** A removal in progress. Its steps complete the receipt. */
 export interface RemovalContext {
   config: DataStoresConfig;
-  databases: ServiceDatabasePools;
+  /** Connection pools, as the roles that own the schemas. */
+  databases: Record<ServiceName, Database>;
   locationId: string;
   receipt: RemovalReceipt;
   log: (line: string) => void;
@@ -57,7 +54,7 @@ export interface RemovalContext {
 
 /** Stores the receipt as far as it is known, so that a removal that is interrupted keeps its numbers. */
 export async function saveReceipt({ databases, locationId, receipt }: RemovalContext): Promise<void> {
-  const { sql } = databases.of("accounts");
+  const { sql } = databases.accounts;
   await sql`
     update removed_locations set receipt = ${sql.json(receipt)}, removed_at = ${receipt.removedAt}
     where location_id = ${locationId}`;

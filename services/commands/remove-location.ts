@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { computeAdvisoryLockKey, type Database } from "@pragma/runtime/database/postgres";
+import { computeAdvisoryLockKey, createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { readDataStoresConfig } from "./backup-and-restore.ts";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
 import { countLocationRows, removalSequence } from "./location-tables.ts";
 import {
@@ -18,7 +19,6 @@ import { natsConfigSchema, removeEvents } from "./remove-events.ts";
 import { removeObjects } from "./remove-objects.ts";
 import { removeRowsUntilNoneIsLeft } from "./remove-rows.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
-import { openServiceDatabasePools } from "./service-database-pools.ts";
 
 const eventTimeoutMs = 30_000;
 const transactionTimeoutMs = 120_000;
@@ -47,11 +47,11 @@ export async function removeLocation({
   const config = readDataStoresConfig(environment);
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
   await requireReachableDatabases(config);
-  const databases = openServiceDatabasePools(config);
+  const databases = createServiceDatabasePools(config);
   try {
-    return await withLocationLock(databases.of("accounts"), locationId, async () => {
-      await requireConfirmation(databases.of("accounts"), locationId, confirmation);
-      const receipt = await disableLocation(databases.of("accounts"), locationId);
+    return await withLocationLock(databases.accounts, locationId, async () => {
+      await requireConfirmation(databases.accounts, locationId, confirmation);
+      const receipt = await disableLocation(databases.accounts, locationId);
       const context = { config, databases, locationId, receipt, log };
       if (receipt.removedAt === null) {
         await rejectNewRows(context);
@@ -64,13 +64,27 @@ export async function removeLocation({
         // Events that were handled in the meantime, or are no longer in the stream.
         await removeRowsUntilNoneIsLeft(context);
         await addRemovalToChangeFeed(context);
-        await completeRemoval(context);
+        receipt.removedAt = new Date().toISOString();
+        await saveReceipt(context);
       }
       return receipt;
     });
   } finally {
-    await databases.close();
+    await Promise.all(Object.values(databases).map((pool) => pool.close()));
   }
+}
+
+/** Returns connection pools, which connect when they are first used. */
+function createServiceDatabasePools({ databases, ...config }: DataStoresConfig): RemovalContext["databases"] {
+  const log = createLogger({ name: "location", level: "warn" });
+  const pools = databases.flatMap(({ url, services }) =>
+    services.map(({ name, schema }) => {
+      // One connection can hold a lock while another one does the work.
+      const poolConfig = { ...config, DATABASE_URL: url, DATABASE_POOL: 2 };
+      return [name, createDatabasePool(poolConfig, { schema, log })];
+    }),
+  );
+  return Object.fromEntries(pools);
 }
 
 /** Runs `work` while no other command removes this location. @throws `Error` if one does. */
@@ -118,35 +132,26 @@ async function disableLocation(accounts: Database, locationId: string): Promise<
     const keys = await tx<{ id: string; hash: string }[]>`
       update api_keys set revoked_at = now() where location_id = ${locationId} and revoked_at is null
       returning id, hash`;
-    if (started.count > 0) {
+    if (started.count > 0)
       await publishAuditEvent(tx, operatorCommandAuditSource, {
         ...{ action: "location.removed", locationId, target: { type: "location", id: locationId } },
         details: { revokedKeys: keys.map(({ id }) => id) },
       });
-    }
     for (const { id: keyId, hash: keyHash } of keys)
       await writeEventToOutbox(tx, "key.changed", {
         ...{ subject: keyId, traceparent: undefined },
         data: { locationId, keyId, keyHash, revoked: true },
       });
+    if (row?.receipt) return removalReceipt.parse(row.receipt);
     const requestedAt = (row?.requestedAt ?? new Date()).toISOString();
-    const initialReceipt = {
-      locationId,
-      requestedAt,
-      removedAt: null,
-      rows: null,
-      objects: 0,
-      events: 0,
-      remaining: [],
-    };
-    return row?.receipt ? removalReceipt.parse(row.receipt) : initialReceipt;
+    return { locationId, requestedAt, removedAt: null, rows: null, objects: 0, events: 0, remaining: [] };
   });
 }
 
 /** Lets the databases reject new rows of the location, pauses its webhooks, and waits for earlier transactions. */
 async function rejectNewRows({ databases, locationId }: RemovalContext): Promise<void> {
   for (const service of removalSequence) {
-    const db = databases.of(service);
+    const db = databases[service];
     await db.sql`insert into removed_locations ${db.sql({ locationId })} on conflict do nothing`;
     await guardTables(db, service);
     if (service !== "webhooks") continue;
@@ -161,8 +166,8 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
       where removed_locations.location_id = ${locationId} and removed_locations.receipt is null
         and changes.location_id = ${locationId} and type = 'location' and id = ${locationId}`;
   }
-  for (const service of removalSequence) await awaitEarlierTransactions(databases.of(service), transactionTimeoutMs);
-  const { sql } = databases.of("accounts");
+  for (const service of removalSequence) await awaitEarlierTransactions(databases[service], transactionTimeoutMs);
+  const { sql } = databases.accounts;
   const isSent = async () => {
     const [unsent] = await sql`select from outbox where location_id = ${locationId}`;
     return !unsent;
@@ -171,13 +176,12 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
   for (let waitedMs = 0; waitedMs < eventTimeoutMs && !(await isSent()); waitedMs += 250) await sleep(250);
 }
 
-/** Counts the rows for the receipt, unless an interrupted run has counted them. */
 async function countRows(context: RemovalContext): Promise<void> {
   const { databases, locationId, receipt } = context;
   if (receipt.rows) return;
   receipt.rows = {};
   for (const service of removalSequence) {
-    const { sql, schema } = databases.of(service);
+    const { sql, schema } = databases[service];
     Object.assign(receipt.rows, await countLocationRows(sql, { name: service, schema }, locationId));
   }
   await saveReceipt(context);
@@ -188,7 +192,7 @@ async function countRows(context: RemovalContext): Promise<void> {
  * locked, no instance of webhooks gives a position to a change that it has read before.
  */
 async function addRemovalToChangeFeed({ databases, locationId }: RemovalContext): Promise<void> {
-  await databases.of("webhooks").transaction(async (tx) => {
+  await databases.webhooks.transaction(async (tx) => {
     const [feed] = await tx<{ position: number }[]>`select position from all_changes_position for update`;
     const position = (feed?.position ?? 0) + 1;
     await tx`delete from all_changes where location_id = ${locationId} and type <> 'location'`;
@@ -201,9 +205,4 @@ async function addRemovalToChangeFeed({ databases, locationId }: RemovalContext)
         removed_revision = excluded.removed_revision`;
     if (added.count > 0) await tx`update all_changes_position set position = ${position}`;
   });
-}
-
-async function completeRemoval(context: RemovalContext): Promise<void> {
-  context.receipt.removedAt = new Date().toISOString();
-  await saveReceipt(context);
 }

@@ -15,7 +15,7 @@ export async function removeObjects(context: RemovalContext): Promise<void> {
   try {
     for (const service of removalSequence) {
       // The keys are in rows that are removed later, so that an interrupted removal finds them again.
-      await Readable.from(listLocationObjects(databases.of(service).sql, { service, locationId })).forEach(
+      await Readable.from(listLocationObjects(databases[service].sql, { service, locationId })).forEach(
         async (key: string) => {
           await store.delete(key);
           count += 1;
@@ -24,7 +24,7 @@ export async function removeObjects(context: RemovalContext): Promise<void> {
         { concurrency: maxConcurrentDeletions },
       );
     }
-    count += await removeObjectsOfUnpackedTills(databases.of("reporting"), { locationId, store });
+    count += await removeObjectsOfUnpackedTills(databases.reporting, { locationId, store });
   } finally {
     await store.close();
   }

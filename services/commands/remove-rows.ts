@@ -17,12 +17,11 @@ export async function removeRowsUntilNoneIsLeft(context: RemovalContext): Promis
   }
 }
 
-/** Returns the number of deleted rows. */
 async function removeRows(context: RemovalContext): Promise<number> {
   const { databases, locationId, log } = context;
   let total = 0;
   for (const service of removalSequence) {
-    const { sql, schema } = databases.of(service);
+    const { sql, schema } = databases[service];
     const tables = await listLocationTables(sql, { name: service, schema });
     for (const { name, condition } of tables.reverse().map((each) => toRemovableRows(service, each))) {
       const onBatch = (rows: number) => {
@@ -41,7 +40,6 @@ async function removeRows(context: RemovalContext): Promise<number> {
   return total;
 }
 
-/** Returns a table with the condition on the rows to delete. */
 function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
   if (table.name === "outbox" || table.name === "sent_events") {
     const keptTypes = keptEventTypes.map((type) => `'${type}'`).join(", ");

@@ -6,10 +6,7 @@ import { retryTransient } from "@pragma/runtime/retries/transient-error";
 const triggerLockTimeoutMs = 500;
 const triggerTimeoutMs = 60_000;
 
-/**
- * The tables of each service to which the first row of anything new is added. Rows of all other tables refer to these,
- * or are added together with them.
- */
+/** The tables to which the first row of anything new is added. Rows of all other tables refer to these. */
 const guardedTables: Record<ServiceName, string[]> = {
   accounts: ["consumers", "devices", "api_keys"],
   "till-ingest": ["till_directory"],
@@ -20,12 +17,10 @@ const guardedTables: Record<ServiceName, string[]> = {
   jobs: ["location_jobs"],
 };
 
-/** Lets the database of a service reject new rows of all locations in `removed_locations`. */
 export async function guardTables(db: Database, service: ServiceName): Promise<void> {
   for (const table of guardedTables[service]) await ensureTrigger(db, table);
 }
 
-/** Adds the trigger that rejects rows of removed locations to a table, if it does not have it. */
 async function ensureTrigger(db: Database, table: string): Promise<void> {
   const addTrigger = () =>
     db.transaction(async (tx) => {
