@@ -31,10 +31,7 @@ const threads = [
   "services/till-ingest/validation/parse-till-body",
 ];
 
-/**
- * Packages that load files by paths, which a bundle does not keep: Piscina its worker and the library of the operating
- * system, and the queue board its pages. They are copied.
- */
+/** Packages that load files by paths, which a bundle does not keep, such as workers and pages. They are copied. */
 const copiedPackages = ["piscina", "@napi-rs", "@bull-board/ui"];
 
 /** Gives packages that are written for `require` this function, which ES modules do not have. */
@@ -44,7 +41,6 @@ const requireFunction =
 /** Inputs that esbuild does not know. */
 const otherInputs = ["package-lock.json", "deploy/local/bundle.ts"];
 
-/** The bundled files, from which the next call finds out whether they have changed. */
 const inputsFile = join(bundleFolder, "inputs.json");
 
 /**

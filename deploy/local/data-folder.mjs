@@ -21,14 +21,11 @@ import {
 /** A file with this name in a data folder contains the name of the folder's Docker volume. */
 export const dockerVolumeNameFile = "docker-volume";
 
-/** A folder in memory, which Linux has. */
 const memoryFolder = "/dev/shm";
 /** The servers of all tests together use less than half of this. */
 const minFreeMemoryBytes = 8 * 1024 ** 3;
 
-/**
- * Returns a client of the local Docker engine. Imports the library on demand, because the import takes half a second.
- */
+/** Returns a client of Docker. Imports the library on demand, because the import takes half a second. */
 export async function loadDockerClient() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed before this is called.
   const { getContainerRuntimeClient } = await import("testcontainers");
@@ -49,20 +46,14 @@ export async function cleanUpAll(resources) {
   }
 }
 
-/**
- * Stops and removes a container, if it exists. The data volume of the container is not removed.
- * @param {string} name
- */
+/** Stops and removes a container, if it exists, without its data volume. @param {string} name */
 export async function removeDockerContainer(name) {
   const container = (await loadDockerClient()).container.getById(name);
   await container.stop({ t: 10 }).catch(() => {});
   await container.remove({ force: true, v: true }).catch(ignoreMissingContainer);
 }
 
-/**
- * @param {{ statusCode?: number }} error
- * @returns {undefined}
- */
+/** @param {{ statusCode?: number }} error @returns {undefined} */
 export function ignoreMissingContainer(error) {
   // 404: the container does not exist. 409: the container is being removed.
   if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
@@ -96,18 +87,12 @@ function isMemoryFolderUsable() {
   return Math.min(bavail * bsize, process.availableMemory()) >= minFreeMemoryBytes;
 }
 
-/**
- * Returns the folder to use instead of `folder` if the user who runs PostgreSQL cannot enter `folder`.
- * @param {string} folder
- */
+/** Returns the folder for a user who cannot enter `folder`, to run PostgreSQL. @param {string} folder */
 export function getFallbackDataFolder(folder) {
   return `/var/tmp/pragma-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
 }
 
-/**
- * Removes a data folder, or a folder of data folders, with their Docker volumes. The servers must have stopped before.
- * @param {string} folder
- */
+/** Removes a folder of stopped servers, with their Docker volumes. @param {string} folder */
 export async function removeServerDataFolder(folder) {
   const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
   const subfolders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));

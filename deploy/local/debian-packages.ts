@@ -21,16 +21,11 @@ const startBlockers = [
   },
 ];
 
-/** Returns whether this process can install Debian packages: it runs as root on Debian, and apt-get is installed. */
 export function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync("/etc/debian_version") && existsSync("/usr/bin/apt-get");
 }
 
-/**
- * Installs Debian packages. Their services are neither started nor enabled at boot.
- *
- * @throws `LocalCommandUserError` with the end of the output of apt-get.
- */
+/** Installs Debian packages, whose services are neither started nor enabled. @throws `LocalCommandUserError` */
 export async function installDebianPackagesWithApt(label: string, names: string[]): Promise<void> {
   await runTaskWithProgress(label, async (show) => {
     show("package lists");
@@ -64,7 +59,6 @@ function blockServiceStarts(): () => void {
   };
 }
 
-/** Runs apt-get. Waits first if another apt-get process holds the locks. */
 async function aptGet(args: string[], show: (detail: string) => void): Promise<void> {
   for (const deadline = Date.now() + aptLockTimeoutMs; ; await sleep(1_000)) {
     const options = ["-o", "DPkg::Lock::Timeout=300", "-q"];

@@ -7,7 +7,6 @@ import { LocalCommandUserError } from "./terminal.mjs";
 
 export type InfrastructureServerKind = keyof typeof serverDefinitions;
 
-/** An installed server program. */
 export interface InstalledServerBinary {
   path: string;
   /** The version that the program reports, such as 15.14. */
@@ -21,7 +20,6 @@ export const serverDefinitions = {
     minVersion: "15",
     /** The environment variable with the URL of a server that is already running. */
     variable: "DATABASE_URL",
-    /** The Debian package. */
     package: "postgresql",
     /** The Docker image, which must be the same as in docker-compose.yml. */
     image: "postgres:17.11-alpine",
@@ -44,10 +42,7 @@ export const serverDefinitions = {
   },
 };
 
-/**
- * Folders in which packages install servers and which may be missing in PATH. An asterisk stands for any text in a
- * folder's name, such as a version.
- */
+/** Folders of packages, which may be missing in PATH. An asterisk stands for any text, such as a version. */
 const packageFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 const postgresFolders = [
   "/usr/lib/postgresql/*/bin",
@@ -97,7 +92,6 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
 
 const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 
-/** Returns the installed programs that can run a server of this kind, the newest version first. */
 export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
   const { program, minVersion } = serverDefinitions[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
@@ -119,7 +113,6 @@ export function findInstalledServerBinaries(kind: InfrastructureServerKind): Ins
   );
 }
 
-/** Returns the folders that match a pattern with one asterisk. */
 function expandFolderPattern(pattern: string): string[] {
   const [start = "", end = ""] = pattern.split("*");
   const parent = start.slice(0, start.lastIndexOf("/"));

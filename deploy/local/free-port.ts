@@ -13,7 +13,6 @@ const firstPort = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * ports
 /** Where the next search starts, so that two searches return different ports even if neither is in use yet. */
 let nextOffset = randomInt(portsPerWorker);
 
-/** Returns a TCP port that is free at this moment. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = firstPort + nextOffset;
@@ -35,10 +34,7 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/**
- * @throws `LocalCommandUserError` if web browsers and fetch refuse to connect to the port, because its number belongs to
- * another protocol.
- */
+/** @throws `LocalCommandUserError` if browsers refuse the port, because it belongs to another protocol. */
 export async function requirePortForBrowsers(variable: string, port: number): Promise<void> {
   // fetch rejects with this cause before it connects. It uses the same list of ports as browsers.
   const signal = AbortSignal.timeout(1_000);

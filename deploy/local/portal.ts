@@ -8,11 +8,7 @@ import { describeLocalCommandError, printLine, runTaskWithProgress } from "./ter
 
 const portalFolder = join(repositoryFolder, "docs-portal");
 
-/**
- * Builds the documentation site, unless it is up to date.
- *
- * @throws `LocalCommandUserError` with the end of the build output.
- */
+/** Builds the site, unless it is up to date. @throws `LocalCommandUserError` with the end of the build output. */
 export async function buildDocsPortal(): Promise<void> {
   const args = [join(portalFolder, "build.mjs"), "--if-stale"];
   await runTaskWithProgress("Building the documentation", () =>

@@ -22,7 +22,6 @@ import type { ServerLaunchSpec } from "./run-server.ts";
 import { LocalCommandUserError, printLine } from "./terminal.mjs";
 
 interface NewClusterOptions {
-  /** The user who runs PostgreSQL; undefined for the user of this process. */
   user: OperatingSystemUser | undefined;
   password: string;
   /** Whether to flush the files of a new cluster to disk, so that the cluster survives a power cut. */
@@ -31,14 +30,10 @@ interface NewClusterOptions {
 
 interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
   folder: string;
-  /** The installed PostgreSQL programs, the newest version first. */
   binaries: InstalledServerBinary[];
 }
 
-/**
- * Creates a PostgreSQL cluster in a folder if necessary. Returns how to launch PostgreSQL on this cluster. If this
- * process is root, PostgreSQL runs as another user, who owns the cluster.
- */
+/** Creates a cluster if necessary, and returns how to launch PostgreSQL: as another user if this process is root. */
 export async function preparePostgresCluster({
   folder,
   binaries,
@@ -123,13 +118,11 @@ async function killOrphanedBackends(cluster: string): Promise<void> {
   if (process.platform !== "linux" || !existsSync(lockFile)) return;
   const folder = realpathSync(cluster);
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readWorkingFolder(name) === folder);
-  // The server itself is running.
   if (pids.includes(String(Number.parseInt(readFileSync(lockFile, "utf8"), 10)))) return;
   const backends = pids.map((pid) => readProcessIdentity(Number(pid)));
   await Promise.all(backends.map((identity) => terminateProcess(identity, "SIGKILL", 5_000)));
 }
 
-/** Returns the working folder of a process; undefined if the process has ended or belongs to another user. */
 function readWorkingFolder(pid: string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -9,10 +9,7 @@ import { LocalCommandUserError } from "./terminal.mjs";
  * @typedef {{ pid: number, startedAt: string }} ProcessIdentity
  */
 
-/**
- * Returns the start time of a running process, in a format that depends on the system; undefined if it has ended.
- * @param {number} pid
- */
+/** Returns the start time of a running process, in a format of the system. @param {number} pid */
 function processStartOf(pid) {
   if (process.platform !== "linux")
     return spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim() || undefined;
@@ -27,10 +24,7 @@ function processStartOf(pid) {
   }
 }
 
-/**
- * @param {number} pid of a running process
- * @returns {ProcessIdentity}
- */
+/** @param {number} pid of a running process @returns {ProcessIdentity} */
 export function readProcessIdentity(pid) {
   return { pid, startedAt: processStartOf(pid) ?? "ended" };
 }
@@ -86,10 +80,7 @@ let cleanupProcess;
 let resourceListFile;
 let isCleanupStarted = false;
 
-/**
- * Registers a resource to be cleaned up when this process ends for any reason.
- * @param {CleanupResource} resource
- */
+/** Registers a resource to be cleaned up when this process ends for any reason. @param {CleanupResource} resource */
 export function registerForExitCleanup(resource) {
   throwIfCleaningUp();
   registeredResources.set(resource.id, resource);
@@ -97,10 +88,7 @@ export function registerForExitCleanup(resource) {
   sendResourceList();
 }
 
-/**
- * Unregisters a resource that no longer exists.
- * @param {number | string} id
- */
+/** Unregisters a resource that no longer exists. @param {number | string} id */
 export function unregisterFromExitCleanup(id) {
   if (registeredResources.delete(id)) sendResourceList();
 }
@@ -137,7 +125,6 @@ export function startPersistingCleanupResources(file) {
   sendResourceList();
 }
 
-/** Returns whether the cleanup has begun. After that, servers are expected to end. */
 export function hasProcessCleanupStarted() {
   return isCleanupStarted;
 }

@@ -33,34 +33,26 @@ import { getIndentedLastLines } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
 import { LocalCommandUserError } from "./terminal.mjs";
 
-/** How to start a server: as a program, or in a container. */
 export interface ServerLaunchSpec {
   command: string;
   args: string[];
-  /**
-   * The environment of the program. Default: the environment of this process with the locale C and the time zone UTC,
-   * or no variables in a container.
-   */
+  /** Default: the variables of this process with the locale C and the time zone UTC; none in a container. */
   env?: NodeJS.ProcessEnv;
-  /** The user who runs the program. Default: the user of this process. */
   user?: { uid: number; gid: number } | undefined;
   /** If set, the server runs in a container. `folder` is mounted read-only at the same path. Data is in a volume. */
   container?: { image: string; dataPath: string; folder: string };
 }
 
 export interface ServerProcessOptions extends ServerLaunchSpec {
-  /** The name to display, such as "PostgreSQL". */
   name: string;
   /** The path of the log file. The folder of the file is created if necessary. */
   logFile: string;
-  /** The port on which the server listens, if any. */
   port?: number;
   isReady(): Promise<boolean>;
   /** Called when the server has been launched, before it is ready. */
   onLaunch?(): void;
   /** Called repeatedly until the server is ready, with the new lines of its log. May show what the server does. */
   onLogged?(text: string): void;
-  /** The signal that stops the server. Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   /** Milliseconds after which a server that does not stop is killed. Default: 20,000. */
   stopTimeoutMs?: number;
@@ -72,10 +64,8 @@ export interface ServerProcessOptions extends ServerLaunchSpec {
 
 const stopDefaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
 
-/** Process options with the defaults applied. */
 export type ResolvedServerProcessOptions = ServerProcessOptions & typeof stopDefaults;
 
-/** A started server, whether a process or a container. */
 export interface LocalServerInstance {
   pid: number;
   /** Resolves when the server has ended, to a text with the exit code or signal. */
@@ -164,10 +154,7 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalSe
   return { pid: child.pid, ended, sendSignal };
 }
 
-/**
- * Waits until a server is ready, for as long as it logs something. Returns a description of the problem if the server
- * ends, or if nothing happens for long.
- */
+/** Waits while a server logs something. Returns the problem if it ends, or if nothing happens for long. */
 async function waitUntilReady(
   { isReady, logFile, onLogged = () => {}, silenceTimeoutMs: timeoutMs = silenceTimeoutMs }: ServerProcessOptions,
   { ended, logFrom }: { ended: Promise<string>; logFrom: number },
@@ -197,10 +184,7 @@ async function waitUntilReady(
   }
 }
 
-/**
- * Returns the status and the body of a response to a GET request; undefined if there is none within five seconds. Unlike
- * fetch, connects to all ports.
- */
+/** Returns a response to a GET request, if there is one within five seconds. Unlike fetch, connects to all ports. */
 export function getUrl(url: string): Promise<{ status: number; body: string } | undefined> {
   return new Promise((resolve) => {
     const onResponse = (response: IncomingMessage) =>
@@ -212,12 +196,10 @@ export function getUrl(url: string): Promise<{ status: number; body: string } | 
   });
 }
 
-/** Returns whether a GET request to this URL succeeds within five seconds. */
 export async function isUrlOk(url: string): Promise<boolean> {
   return (await getUrl(url))?.status === 200;
 }
 
-/** Starts a server in a container, with its port published on the loopback interface. */
 async function startContainer(plan: ResolvedServerProcessOptions): Promise<LocalServerInstance> {
   const { logFile, port, env = {}, container: settings = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
@@ -254,7 +236,6 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
     return {
       pid: (await client.inspect(container)).State.Pid,
       ended: ended.finally(remove),
-      // Does nothing if the container has already ended.
       sendSignal: (signal) => container.kill({ signal }).catch(ignoreMissingContainer),
     };
   } catch (error) {

@@ -26,9 +26,7 @@ export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSec
     const { dataKeys, adminKey, opsToken } = JSON.parse(text);
     if ([dataKeys, adminKey, opsToken].every((secret) => typeof secret === "string"))
       return { dataKeys, adminKey, opsToken };
-  } catch {
-    // Not JSON, or not an object.
-  }
+  } catch {}
   throw new LocalCommandUserError(
     `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
   );

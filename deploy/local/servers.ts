@@ -98,25 +98,18 @@ interface ServerOptions {
   dataFolder: string;
   /** The port of the server. Default: a free port. Pass the port of a stopped server to restart it at the same URL. */
   port?: number;
-  /** Called with a message for the user if the server exits unexpectedly. */
   log?: (line: string) => void;
   /** Called with the URL of the server when it is launched, before it is ready. */
   onLaunch?: (url: string) => void;
 }
 
-/**
- * Options of a server with a configuration file. `config` is text to append to this file, such as users. With
- * `requiresPassword`, clients need the password in the file `password` of the folder, which the URL contains.
- */
+/** `config` is appended to the configuration file. With `requiresPassword`, the URL contains a password. */
 type ConfiguredOptions = ServerOptions & { config?: string; requiresPassword?: boolean };
 
 /** Options of NATS. `durable` is false by default, because most servers belong to tests. */
 type NatsOptions = ConfiguredOptions & { durable?: boolean };
 
-/**
- * Options of PostgreSQL. `durable` is true by default; false turns off settings like fsync, for data that may be lost
- * in a power cut. `adjustLaunch` changes how the server is launched.
- */
+/** `durable` is true by default; false is for data that may be lost in a power cut. */
 type PostgresOptions = ServerOptions & {
   durable?: boolean;
   adjustLaunch?: (launch: ServerLaunchSpec) => ServerLaunchSpec;
@@ -127,14 +120,10 @@ export type StartedLocalServer = RunningServer & { url: string; port: number };
 /** The first version of NATS that can write events to disk before it acknowledges them. */
 const minNatsVersionWithSync = "2.10";
 
-/** Returns whether an installed NATS program, or the container that is used without one, can sync before it acknowledges. */
 const canNatsSync = (installed: InstalledServerBinary | undefined) =>
   installed === undefined || compareVersions(installed.version, minNatsVersionWithSync) >= 0;
 
-/**
- * Starts a NATS server for this process, with JetStream and file storage. If `durable` is set, events are on disk before
- * they are acknowledged, unless the installed version cannot do that.
- */
+/** With `durable`, acknowledged events are on disk, unless the installed version cannot do that. */
 export function startNatsServer({ durable = false, ...options }: NatsOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("nats", options, ({ host, port, data, password, installed }) => {
     const sync = durable && canNatsSync(installed) ? ", sync_interval: always" : "";
@@ -154,7 +143,6 @@ export async function findNatsDurabilityWarning(): Promise<string | undefined> {
   return `NATS ${installed?.version} writes an event to disk up to two minutes after accepting it. After a power cut, reports and webhooks can be late, until the API publishes the events again. For production, use NATS 2.12.6 or newer.`;
 }
 
-/** Starts a Redis server for this process, with an append-only file and without snapshots. */
 export function startRedisServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("redis", options, ({ host, port, data, password }) => [
     `bind ${host}`,
@@ -265,7 +253,6 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
 
 type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
 
-/** Starts a server for this process. If `createLaunch` gets no installed programs, it must return a container. */
 async function startServer(
   kind: InfrastructureServerKind,
   { dataFolder, port: requestedPort, log = () => {}, onLaunch = () => {} }: ServerOptions,
@@ -336,10 +323,7 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
   },
 };
 
-/**
- * Returns whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A
- * NATS server must have JetStream.
- */
+/** A refused login or a TLS error also counts as a response. A NATS server must have JetStream. */
 export function isServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }

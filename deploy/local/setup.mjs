@@ -26,7 +26,6 @@ export function ensureStartPackagesInstalled() {
   return installed;
 }
 
-/** Installs the packages of all workspaces and of the documentation site, unless they are already installed. */
 export async function ensureAllPackagesInstalled() {
   await Promise.all([ensureNpmPackagesInstalled(repositoryFolder), ensureDocsPortalPackagesInstalled()]);
 }

@@ -71,7 +71,6 @@ interface ProductOptions {
   fail: (error: unknown) => void;
 }
 
-/** Starts the API. Resolves when it answers requests. */
 async function startProduct({ port, opsPort, env, logFile, fail }: ProductOptions): Promise<void> {
   await runTaskWithProgress("Starting Pragma API", (show) =>
     launchLocalServer({
@@ -125,7 +124,7 @@ async function createProductEnvironment(
   };
 }
 
-/** Returns the migrations that new lines of the product's log report, or what the product waits for; or an empty text. */
+/** Returns the migrations that new lines of the log report, or what the product waits for; or an empty text. */
 export function describeStartStep(logged: string): string {
   const steps = logged.split("\n").flatMap((line) => {
     // The last line can be incomplete.
@@ -136,7 +135,7 @@ export function describeStartStep(logged: string): string {
   return steps.at(-1) ?? "";
 }
 
-/** Returns the dependencies for which the product waits, according to the body of a response of `/ready`. */
+/** Returns the dependencies for which the product waits, according to a response of `/ready`. */
 export function describeUnreadyParts(body = "{}"): string {
   const { parts = {} }: { parts?: Record<string, Record<string, string>> } = JSON.parse(body);
   const waits = Object.entries(parts).flatMap(([part, states]) =>
@@ -145,13 +144,11 @@ export function describeUnreadyParts(body = "{}"): string {
   return waits.join(", ");
 }
 
-/** Returns the commit of this checkout; `unknown` for a copy without history. */
 function readCheckedOutCommit(): string {
   const { stdout, status } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: repositoryFolder, encoding: "utf8" });
   return status === 0 ? stdout.trim() : "unknown";
 }
 
-/** Creates the demo location if necessary. Returns a description of it for the user. */
 async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
   // Unset, because the messages about the documentation and the default URL of the API are printed separately.
   const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined, PUBLIC_URL: process.env.PUBLIC_URL } };
@@ -166,15 +163,11 @@ export function readSiteApiKey(demoFile = ""): string | undefined {
   return existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, "utf8")).siteApiKey : undefined;
 }
 
-/** Returns whether the live demo runs. PRAGMA_LIVE_DEMO can turn it off. */
 export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
   return !["off", "false", "0", "no"].includes((env.PRAGMA_LIVE_DEMO ?? "").toLowerCase());
 }
 
-/**
- * Starts the program that simulates the demo restaurant and sends its data to the API at `url`. The log of the program
- * is `logs/live-demo.log`. If the program exits, the product keeps running.
- */
+/** Starts the program that sends the data of a simulated restaurant to the API. Its end does not stop the product. */
 export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
   // Resolved here, because the live demo has another working directory than this process and the seeding program.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(folder, "demo.json"));

@@ -72,7 +72,6 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   );
 }
 
-/** @throws `LocalCommandUserError` if this user cannot create the folder or files in it. */
 function createWritableFolder(folder: string): void {
   const advice = "set PRAGMA_HOME to a folder of your own";
   try {
@@ -102,7 +101,6 @@ function createWritableFolder(folder: string): void {
   }
 }
 
-/** Returns "the user" with the name of a user, or with the id if the system knows no name. */
 function describeUser(uid: number): string {
   const { stdout, status } = spawnSync("id", ["-nu", String(uid)], { encoding: "utf8" });
   return `the user ${status === 0 ? stdout.trim() : uid}`;
@@ -126,7 +124,6 @@ export async function lockStateFolder(folder = localStateFolder): Promise<void> 
   startPersistingCleanupResources(file);
 }
 
-/** Waits for the end of a process, at most this number of milliseconds. Returns whether it has ended. */
 async function hasEndedWithin(identity: ProcessIdentity | undefined, timeoutMs: number): Promise<boolean> {
   for (const deadline = Date.now() + timeoutMs; identity !== undefined && isProcessRunning(identity); await sleep(20))
     if (Date.now() > deadline) return false;
@@ -150,7 +147,7 @@ function readRunningRecord(file: string): RunningRecord {
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB`;
 
-/** Returns the text of a file. If necessary, creates the file atomically, with read access only for its owner. */
+/** Returns the text of a file, which is created atomically if necessary, only for its owner. */
 export function readOrCreateFile(file: string, createContent: () => string): string {
   if (!existsSync(file)) writeFileAtomically(file, createContent());
   return readFileSync(file, "utf8");

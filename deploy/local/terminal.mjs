@@ -1,13 +1,7 @@
-/**
- * An error that the user can fix, such as a port in use, a missing program or a full disk. Only its message is shown,
- * without the stack.
- */
+/** An error that the user can fix, such as a port in use. Only its message is shown, without the stack. */
 export class LocalCommandUserError extends Error {}
 
-/**
- * Returns the text to show for an error: the message of a LocalCommandUserError, advice for a file error, or the stack.
- * @param {unknown} error
- */
+/** Returns the text to show for an error: its message, advice for a file error, or the stack. @param {unknown} error */
 export function describeLocalCommandError(error) {
   if (!(error instanceof Error)) return String(error);
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
