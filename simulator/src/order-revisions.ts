@@ -1,6 +1,6 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { PosOrderData } from "@pragma/contracts/order-data";
-import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
 import {
   computeProductRowAmounts,
   flattenOrderProductRows,
@@ -14,15 +14,54 @@ import type { EstablishmentFields } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
 export interface SimulatedOrderRevision {
-  /** The time of the change, in milliseconds since 1970. */
   readonly atMs: number;
   readonly order: OrderLiveInput;
 }
 
-/**
- * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the
- * order in the till. The same till always has the same revisions.
- */
+/** A simulated day of service: the revisions of its orders, and the till with the final orders. */
+export interface SimulatedDay {
+  readonly till: GeneratedTill;
+  /** The revisions of all orders, sorted by the time at which they are to be sent. */
+  readonly revisions: readonly SimulatedOrderRevision[];
+  /** The time at which the till is closed, in milliseconds since 1970. */
+  readonly closesAtMs: number;
+}
+
+/** Returns the schedule of a day, with simulated date-times. `toSimulatedMs` must be increasing. */
+export function createSimulatedSchedule(
+  generated: GeneratedTill,
+  toSimulatedMs: (instantMs: number) => number,
+): SimulatedDay {
+  const shiftedJson = JSON.stringify(generated).replace(utcDateTimePattern, (dateTime) =>
+    new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
+  );
+  const till: GeneratedTill = JSON.parse(shiftedJson);
+  return { till, revisions: generateRevisionsOfTillOrders(till), closesAtMs: Date.parse(till.finalizedAt) };
+}
+
+const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
+
+/** Returns due revisions for one request, at most one of each order, and the remaining queue. */
+export function splitDueRevisions(queue: readonly SimulatedOrderRevision[], nowMs: number) {
+  const firstLaterIndex = queue.findIndex(({ atMs }) => atMs > nowMs);
+  const due = firstLaterIndex < 0 ? queue : queue.slice(0, firstLaterIndex);
+  const batch = new Map<string, SimulatedOrderRevision>();
+  for (const revision of due)
+    if (batch.size < maxLiveOrdersPerRequest && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
+  const postponed = due.filter((revision) => batch.get(revision.order.id) !== revision);
+  return { batch: [...batch.values()], rest: [...postponed, ...queue.slice(due.length)] };
+}
+
+/** Returns a schedule without past revisions, except for the last past revision of each order. */
+export function omitSupersededRevisions(schedule: SimulatedDay, nowMs: number): SimulatedDay {
+  const isPast = ({ atMs }: SimulatedOrderRevision) => atMs <= nowMs;
+  const lastPast = new Map(schedule.revisions.filter(isPast).map((revision) => [revision.order.id, revision]));
+  const isNeeded = (revision: SimulatedOrderRevision) =>
+    !isPast(revision) || lastPast.get(revision.order.id) === revision;
+  return { ...schedule, revisions: schedule.revisions.filter(isNeeded) };
+}
+
+/** Returns all revisions of the orders of a till, sorted by time. The last one equals the order in the till. */
 export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrderRevision[] {
   return till.orderList
     .flatMap((final) => {
@@ -39,18 +78,11 @@ export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrd
 /** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
 export function buildSimulatedOrderLiveInput(establishment: EstablishmentFields, data: PosOrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
-  const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
+  const header = Object.fromEntries(names.map((name) => [name, establishment[name]])) as EstablishmentFields;
   const { id, tillId, revisionHash } = data;
-  return {
-    ...(header as EstablishmentFields),
-    id,
-    tillId: tillId ?? id,
-    revisionHash: revisionHash ?? id,
-    data,
-  };
+  return { ...header, id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
 }
 
-/** Returns the instants at which a generated order changes, from its opening to its closing, without duplicates. */
 function listChangeInstants(order: PosOrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
@@ -65,10 +97,7 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pos
   return [recordedAt, reclaimedAt, ...discountRowList.map((discount) => discount.recordedAt)];
 }
 
-/**
- * Returns the state of an order at an instant, computed from its final state. The instant is a date-time in UTC. It
- * must not be before the opening of the order. At or after the closing of the order, returns the final state.
- */
+/** Returns the state of an order at an instant after its opening, computed from its final state. */
 function restoreOrderAt(final: PosOrderData, instant: string): PosOrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
   const rows = new Map(restoreProductRowsAt(flattenOrderProductRows(final), instant).map((row) => [row.id, row]));
@@ -78,15 +107,10 @@ function restoreOrderAt(final: PosOrderData, instant: string): PosOrderData {
     .filter((menu) => hasHappenedBy(menu.recordedAt, instant))
     .map((menu) => {
       const parts = present(menu.productRowList);
-      const modifiedAt = latestInstantBy(instant, [
-        menu.modifiedAt,
-        menu.recordedAt,
-        ...parts.map((row) => row.modifiedAt),
-      ]);
-      return buildMenuRowWithProducts(
-        { ...menu, unitPriceRow: sumFieldOfRows(parts, "unitPriceRow"), modifiedAt },
-        parts,
-      );
+      const changes = [menu.modifiedAt, menu.recordedAt, ...parts.map((row) => row.modifiedAt)];
+      const modifiedAt = latestInstantBy(instant, changes);
+      const unitPriceRow = sumFieldOfRows(parts, "unitPriceRow");
+      return buildMenuRowWithProducts({ ...menu, unitPriceRow, modifiedAt }, parts);
     });
   // A card payment that is declined later is pending until it is declined.
   const paymentRowList = final.paymentRowList
@@ -122,10 +146,7 @@ function restoreOrderAt(final: PosOrderData, instant: string): PosOrderData {
   };
 }
 
-/**
- * Returns the rows at an instant. Omits rows that were recorded later, and undoes later discounts, kitchen calls,
- * cancellations, transfers, losses and splits.
- */
+/** Leaves out rows that were recorded later, and undoes later changes: discounts, calls, cancellations, splits. */
 function restoreProductRowsAt(final: readonly PosOrderProductRow[], instant: string): PosOrderProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
@@ -152,7 +173,7 @@ function restoreProductRowsAt(final: readonly PosOrderProductRow[], instant: str
     });
 }
 
-/** Returns whether a time is not after an instant. Returns true for null. */
+/** Also true for null. */
 function hasHappenedBy(time: string | null, instant: string): boolean {
   return time === null || time <= instant;
 }
@@ -163,7 +184,6 @@ function latestInstantBy(instant: string, times: readonly (string | null)[]): st
   return past.sort().at(-1) ?? null;
 }
 
-/** The state of a row before it is canceled, transferred or lost. */
 const initialRowState = {
   isCanceled: false,
   canceledReason: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { SimulatedOrderRevision } from "./order-revisions.ts";
-import { createSimulatedSchedule, omitSupersededRevisions, splitDueRevisions } from "./order-schedule.ts";
+import { createSimulatedSchedule, omitSupersededRevisions, splitDueRevisions } from "./order-revisions.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Returns a function that maps instants of the till to instants of a simulation at sixty times the speed. */
