@@ -1,17 +1,15 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
-import { Temporal } from "temporal-polyfill";
 import type { GeneratedTill } from "./generate-till.ts";
 import { SeededRandom } from "./random.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Returns a till with one order replaced by a changed copy of it: a paid order with one product and one payment. */
+/** `change` gets a paid order with one product and one payment. */
 function changeOrder(till: GeneratedTill, change: (order: PosOrderData) => PosOrderData): GeneratedTill {
   const chosen = findPlainOrder(till);
   return { ...till, orderList: till.orderList.map((order) => (order === chosen ? change(order) : order)) };
 }
 
-/** Returns an order without special cases. */
 function findPlainOrder({ orderList }: GeneratedTill): PosOrderData {
   const order = orderList.find(
     ({ isPaid, isCanceled, isTransferred, isTraining, total, totalDiscount, menuRowList, productRowList }) =>
@@ -20,7 +18,7 @@ function findPlainOrder({ orderList }: GeneratedTill): PosOrderData {
       total > 0 &&
       totalDiscount === 0 &&
       menuRowList.length === 0 &&
-      productRowList.every(({ isCanceled: isRowCanceled, totalRow }) => !isRowCanceled && totalRow > 0),
+      productRowList.every((row) => !row.isCanceled && row.totalRow > 0),
   );
   if (!order) throw new Error("The till has no order without special cases.");
   return order;
@@ -32,6 +30,14 @@ function copyOrder(till: GeneratedTill, name: string): PosOrderData {
   const order = findPlainOrder(till);
   const productRowList = order.productRowList.map((row) => ({ ...row, id: random.uuid() }));
   return { ...order, id: random.uuid(), revisionHash: random.uuid(), paymentRowList: [], productRowList };
+}
+
+function addToFirst<Name extends string, Item extends Record<Name, number>>(
+  items: readonly Item[],
+  name: Name,
+  amount: number,
+): Item[] {
+  return items.map((item, index) => (index === 0 ? { ...item, [name]: item[name] + amount } : item));
 }
 
 /** A refund of a product that the till does not sell. Its amounts are those of the order, negated. */
@@ -53,7 +59,6 @@ function createRefundOrder(till: GeneratedTill): PosOrderData {
   };
 }
 
-/** Returns a till with a pay-out whose amount counts as money that was added. */
 function addPayOutWithWrongSign(till: GeneratedTill): GeneratedTill {
   const amount = 1_500;
   const movement = {
@@ -69,11 +74,7 @@ function addPayOutWithWrongSign(till: GeneratedTill): GeneratedTill {
   };
 }
 
-/**
- * What is unusual about some days of the demo location, named after the check of the business day that fails. Each occurs
- * once in thirty days. A till that skips a report number makes the number of the next day a repeated one, and a till that
- * is closed late overlaps the next day.
- */
+/** What is unusual about some days, once in thirty days, by the check that fails. It can affect the next day, too. */
 const demoDayCases = [
   ["report_number_gaps", (till) => ({ ...till, reportNumber: till.reportNumber + 1 })],
   [
@@ -82,12 +83,7 @@ const demoDayCases = [
   ],
   [
     "recorded_payments",
-    (till) => ({
-      ...till,
-      declaredPaymentList: till.declaredPaymentList.map((payment, index) =>
-        index === 0 ? { ...payment, paymentAmount: payment.paymentAmount - 1_000 } : payment,
-      ),
-    }),
+    (till) => ({ ...till, declaredPaymentList: addToFirst(till.declaredPaymentList, "paymentAmount", -1_000) }),
   ],
   ["sales", (till) => changeOrder(till, (order) => ({ ...order, paymentRowList: [], leftToPay: 0 }))],
   ["cash", (till) => ({ ...till, finalCashBalance: (till.finalCashBalance ?? 50_000) + 500 })],
@@ -98,9 +94,7 @@ const demoDayCases = [
       changeOrder(till, (order) => ({
         ...order,
         totalTax: order.totalTax + 1,
-        productRowList: order.productRowList.map((row, index) =>
-          index === 0 ? { ...row, taxAmount: row.taxAmount + 1 } : row,
-        ),
+        productRowList: addToFirst(order.productRowList, "taxAmount", 1),
       })),
   ],
   ["order_taxes", (till) => changeOrder(till, (order) => ({ ...order, totalTax: order.totalTax + 10 }))],
@@ -122,19 +116,17 @@ const demoDayCases = [
   ["movement_signs", (till) => addPayOutWithWrongSign(till)],
 ] as const satisfies [string, (till: GeneratedTill) => GeneratedTill][];
 
-const daysBetweenCases = 2;
-const demoDayCount = 30;
+export const demoDayCount = 30;
 
+/** Every second day has a case. */
 function findDemoDayCase(day: string) {
-  const dayNumber = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
-  const index = ((dayNumber % demoDayCount) + demoDayCount) % demoDayCount;
-  return index % daysBetweenCases === 0 ? demoDayCases[index / daysBetweenCases] : undefined;
+  const index = ((Date.parse(day) - Date.parse("2024-01-01")) / dayMs) % demoDayCount;
+  return index % 2 === 0 ? demoDayCases[index / 2] : undefined;
 }
 
-/** Returns the name of what is unusual about a day, named after the check that fails; undefined for most days. */
+/** Returns the name of the check that fails on a day; undefined for most days. */
 export const getDemoDayCaseName = (day: string) => findDemoDayCase(day)?.[0];
 
-/** Returns the till of a day with what is unusual about the day. */
 export function applyDemoDayCase(day: string, till: GeneratedTill): GeneratedTill {
   return findDemoDayCase(day)?.[1](till) ?? till;
 }

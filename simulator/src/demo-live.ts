@@ -4,8 +4,7 @@
  */
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";
-import { demoRestaurantSeed } from "./demo-location.ts";
-import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
+import { demoEnvironmentVariablesSchema, demoRestaurantSeed, readDemoLocationCredentials } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runProgramUntilStopped } from "./run-until-stopped.ts";
 import { runDemoLocationSimulation } from "./simulate-demo.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readDemoLocationCredentials, writeDemoLocationCredentials } from "./demo-location-credentials.ts";
+import { readDemoLocationCredentials, writeDemoLocationCredentials } from "./demo-location.ts";
 
 const access = {
   locationId: "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11",

@@ -1,13 +1,11 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
-import { applyDemoDayCase } from "./demo-day-cases.ts";
-import {
-  type DemoLocationCredentials,
-  readDemoLocationCredentials,
-  writeDemoLocationCredentials,
-} from "./demo-location-credentials.ts";
+import { z } from "zod";
+import { applyDemoDayCase, demoDayCount } from "./demo-day-cases.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
@@ -18,12 +16,8 @@ import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
 
-/** The seed from which the restaurant of the demo location is generated. */
 export const demoRestaurantSeed = "demo";
 
-const demoDayCount = 30;
-
-/** A day for which the demo location has a till. */
 export interface DemoDayTillIdAndStart {
   /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
@@ -37,18 +31,12 @@ export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayT
   const today = getLocalDate(now.getTime());
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
-    return {
-      day,
-      tillId: createDayRandom(locationId, day).uuid(),
-      startsAtMs: computeDailyTillOpeningMs(day),
-    };
+    const tillId = createDayRandom(locationId, day).uuid();
+    return { day, tillId, startsAtMs: computeDailyTillOpeningMs(day) };
   });
 }
 
-/**
- * Returns the till of a day, which depends only on the location and the day. It has 60 to 80 orders from Friday to
- * Sunday, and 40 to 60 orders on other days. On some days, one check of the business day fails.
- */
+/** Returns the till of a day, with 60 to 80 orders from Friday to Sunday, otherwise 40 to 60. Some fail a check. */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTillIdAndStart) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
@@ -71,9 +59,8 @@ function createDayRandom(locationId: string, day: string): SeededRandom {
 }
 
 /**
- * Returns the id and the API keys of the demo location. Uses the values in the file if the keys are still valid.
- * Otherwise, imports the location unless it exists, creates new keys, and writes all to the file. `createClient` returns
- * a client that uses the given key.
+ * Returns the id and the API keys of the demo location: those in the file if its keys are valid, otherwise those of the
+ * location that it imports, which it writes to the file. `createClient` returns a client with the given key.
  */
 export async function ensureDemoLocationAndKeys(
   admin: AdminApiClient,
@@ -96,11 +83,8 @@ export async function ensureDemoLocationAndKeys(
     legacyId: 990_001,
   });
   const createKey = (consumerName: string) => createLocationKeyThroughApi(admin, locationId, consumerName);
-  const access = {
-    locationId,
-    apiKey: await createKey(demoConsumerName),
-    siteApiKey: await createKey(demoSiteConsumerName),
-  };
+  const [apiKey, siteApiKey] = [await createKey(demoConsumerName), await createKey(demoSiteConsumerName)];
+  const access = { locationId, apiKey, siteApiKey };
   await writeDemoLocationCredentials(file, access);
   return access;
 }
@@ -123,3 +107,39 @@ const demoConsumerScopes = [
   "webhooks:write",
   "jobs:write",
 ] as const;
+
+export const demoEnvironmentVariablesSchema = z.object({
+  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+  /** The path of the demo file, which contains the id and the API key of the demo location. */
+  PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
+});
+
+const demoAccessSchema = z.object({
+  locationId: z.guid(),
+  apiKey: z.string().min(1),
+  /** A key that can only read reports and the name of the location. */
+  siteApiKey: z.string().min(1),
+});
+
+/** The id of the demo location and its API keys, which the API shows only once. */
+export type DemoLocationCredentials = z.infer<typeof demoAccessSchema>;
+
+/** Returns the content of the demo file; null if the file does not exist or is invalid. */
+export async function readDemoLocationCredentials(file: string): Promise<DemoLocationCredentials | null> {
+  try {
+    return demoAccessSchema.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isMissing || error instanceof z.ZodError || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Writes the demo file atomically. Only the owner of the file can read it. */
+export async function writeDemoLocationCredentials(file: string, access: DemoLocationCredentials): Promise<void> {
+  const temporaryFile = `${file}.unfinished`;
+  await mkdir(dirname(file), { recursive: true });
+  await rm(temporaryFile, { force: true });
+  await writeFile(temporaryFile, `${JSON.stringify(access, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(temporaryFile, file);
+}

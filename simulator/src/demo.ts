@@ -4,14 +4,13 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironmentVariablesSchema } from "./demo-location-credentials.ts";
+import { demoEnvironmentVariablesSchema } from "./demo-location.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemoLocationThroughApi } from "./seed-demo.ts";
 
 const seedEnvironment = demoEnvironmentVariablesSchema.extend({
   /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** The URL of the documentation. */
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),

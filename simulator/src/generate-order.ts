@@ -4,8 +4,7 @@ import { generatePayments, isDeductedPayment } from "./generate-payments.ts";
 import {
   getCancellationTime,
   guestStayShareByOrderEvent,
-  pickOrderCancellationTiming,
-  pickRowCancellationTiming,
+  pickCancellationTiming,
   type SimulatedOrderTimes,
   simulatedCancellationReasons,
 } from "./order-times.ts";
@@ -39,13 +38,21 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
 
 const orderDefaults = getSchemaFieldDefaults(PosOrderData.shape);
 
-/** Returns the order that a plan describes, with rows, payments and totals. */
+const guestsCountWeights = [
+  [1, 3],
+  [2, 9],
+  [3, 4],
+  [4, 5],
+  [6, 2],
+  [8, 1],
+] as const;
+
 export function generateOrderFromPlan(order: NewOrder): PosOrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
   const table = pickTable(random, room, times, order.occupiedUntil);
   const context = { random, restaurant, room, operator, times };
-  const guestsCount = plan.serviceType === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
+  const guestsCount = plan.serviceType === "eatin" && plan.countsGuests ? random.pickWeighted(guestsCountWeights) : 0;
 
   const rows = generateRows(context, plan, guestsCount);
   const amounts = computeSimulatedOrderAmounts(rows);
@@ -124,24 +131,19 @@ function pickTable(
   return table;
 }
 
-function generateRows(
-  context: OrderGenerationContext,
-  plan: SimulatedOrderPlan,
-  guestsCount: number,
-): SimulatedOrderRows {
+function generateRows(context: OrderGenerationContext, plan: SimulatedOrderPlan, guestsCount: number) {
   const isRefund = plan.kind === "refund";
   const productLines = pickProducts(context, plan, guestsCount);
   const productRowList = productLines.map(({ product, quantity }) =>
     generateProductRow(context, { product, quantity: isRefund ? -quantity : quantity }),
   );
-  const rows = { productRowList, menuRowList: [] };
+  const rows: SimulatedOrderRows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
   if (plan.kind === "gifted") return applyDiscountToSimulatedOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
   return addSpecialCases(context, plan.cases, rows, products);
 }
 
-/** Returns different products that are sold by the piece. Their quantities depend on the number of guests. */
 function pickProducts(
   { random, restaurant, room }: OrderGenerationContext,
   plan: SimulatedOrderPlan,
@@ -172,7 +174,7 @@ function generateOrderEnding(
   times: SimulatedOrderTimes,
   { kind, kindIndex, cases }: SimulatedOrderPlan,
 ) {
-  const cancellation = kind === "canceled" ? pickOrderCancellationTiming(kindIndex) : null;
+  const cancellation = kind === "canceled" ? pickCancellationTiming("order", kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
@@ -182,18 +184,13 @@ function generateOrderEnding(
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
   };
-  const canceledRowIndex = cases.get("canceledRow");
-  const cancellationTiming =
-    cancellation ?? (canceledRowIndex === undefined ? null : pickRowCancellationTiming(canceledRowIndex));
-  const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
+  const rowIndex = cases.get("canceledRow");
+  const timing = cancellation ?? (rowIndex === undefined ? null : pickCancellationTiming("row", rowIndex));
+  const hasBill = timing === null ? random.chance(0.7) : timing !== "withoutBill";
   return { ...ending, firstBillPrintDate: hasBill ? times.at(guestStayShareByOrderEvent.bill) : null };
 }
 
-function pickRoom(
-  random: SeededRandom,
-  { rooms }: GeneratedRestaurant,
-  plan: SimulatedOrderPlan,
-): GeneratedRestaurantRoom {
+function pickRoom(random: SeededRandom, { rooms }: GeneratedRestaurant, plan: SimulatedOrderPlan) {
   const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.serviceType];
   const matchingRooms = rooms.filter(({ type }) => roomTypes.includes(type));
   return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
@@ -204,29 +201,17 @@ function groupTables(random: SeededRandom, room: GeneratedRestaurantRoom, table:
   return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
 }
 
-function randomGuestsCount(random: SeededRandom): number {
-  return random.pickWeighted([
-    [1, 3],
-    [2, 9],
-    [3, 4],
-    [4, 5],
-    [6, 2],
-    [8, 1],
-  ]);
-}
-
-/** Returns the regular customer of an order. Every order on account has a customer, and so do some other orders. */
 function pickCustomer({ random, restaurant }: OrderGenerationContext, plan: SimulatedOrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
-/** Returns the delivery fields of an order. The channel is "unknown" for orders without a delivery platform. */
 function generateDelivery({ random, restaurant, times }: OrderGenerationContext, plan: SimulatedOrderPlan) {
   if (plan.serviceType !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
+  const { zipCode, city } = restaurant.establishment;
   const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
   return {
     channel,
@@ -235,11 +220,7 @@ function generateDelivery({ random, restaurant, times }: OrderGenerationContext,
     externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
     customerInfo: customer,
     deliveryCustomerInfo: { ...customer, expectedAt: times.at(guestStayShareByOrderEvent.end) },
-    deliveryAddress: {
-      address: `${random.integer(1, 80)} rue de la Paix`,
-      zipCode: restaurant.establishment.zipCode,
-      city: restaurant.establishment.city,
-    },
+    deliveryAddress: { address: `${random.integer(1, 80)} rue de la Paix`, zipCode, city },
     deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
   };
 }

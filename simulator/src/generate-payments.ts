@@ -1,5 +1,5 @@
 import { PosOrderPaymentRow } from "@pragma/contracts/order-rows";
-import { guestStayShareByOrderEvent, pickOrderCancellationTiming } from "./order-times.ts";
+import { guestStayShareByOrderEvent, pickCancellationTiming } from "./order-times.ts";
 import type { SimulatedOrderPlan } from "./plan-orders.ts";
 import type { OrderGenerationContext } from "./product-row.ts";
 import type { GeneratedRestaurant, SimulatedPaymentMethodName } from "./restaurant.ts";
@@ -15,7 +15,6 @@ interface Bill extends OrderGenerationContext {
   customerKey: string | null;
 }
 
-/** A part of a bill that is paid separately. */
 interface PaymentPart {
   method: SimulatedPaymentMethodName;
   type?: PosOrderPaymentRow["paymentType"];
@@ -30,21 +29,19 @@ interface PaymentPart {
 export function generatePayments(bill: Bill): PosOrderPaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
-  if (plan.kind === "canceled" && pickOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "canceled" && pickCancellationTiming("order", plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planPaymentParts(bill);
   const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
+  const { afterBill, payment } = guestStayShareByOrderEvent;
   const paid = parts.map((part, index) => {
-    const share =
-      guestStayShareByOrderEvent.afterBill +
-      (guestStayShareByOrderEvent.payment - guestStayShareByOrderEvent.afterBill) * ((index + 1) / parts.length);
+    const share = afterBill + (payment - afterBill) * ((index + 1) / parts.length);
     return createPayment(bill, part, amounts[index] ?? 0, share);
   });
   return addUnsettledPayments(bill, addTipRow(bill, paid));
 }
 
-/** Returns whether a payment reduces the amount left to pay. */
 export function isDeductedPayment({ status, paymentType }: PosOrderPaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
@@ -109,47 +106,29 @@ export function createPaymentRow(id: string, method: Method, at: string, amount:
   });
 }
 
-/** Adds a tip row to every second order with a tip. In the other orders, the tip is part of a card payment. */
+/** Adds a tip to every second order with one. In the other orders, the tip is part of a card payment. */
 function addTipRow(bill: Bill, paid: PosOrderPaymentRow[]): PosOrderPaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
-  const tip: PosOrderPaymentRow = {
-    ...first,
-    ...noChange,
-    id: bill.random.uuid(),
-    recordedAt: bill.times.at(guestStayShareByOrderEvent.payment),
-    modifiedAt: bill.times.at(guestStayShareByOrderEvent.payment),
-    amount: randomTip(bill),
-    name: "Pourboire",
-    paymentType: "tip",
-  };
-  return [...paid, tip];
+  const at = bill.times.at(guestStayShareByOrderEvent.payment);
+  const [id, amount] = [bill.random.uuid(), randomTip(bill)];
+  const tip = { ...first, ...noChange, id, recordedAt: at, modifiedAt: at, amount, name: "Pourboire" };
+  return [...paid, { ...tip, paymentType: "tip" }];
 }
 
-/**
- * Applies the case of an unsettled payment. By turns, adds a payment without a terminal response, adds a payment with a
- * declined card, or makes the first payment pending.
- */
+/** By turns, adds a payment without a terminal response or with a declined card, or makes the first one pending. */
 function addUnsettledPayments({ random, times, plan }: Bill, paid: PosOrderPaymentRow[]): PosOrderPaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
   const recordedAt = times.at(guestStayShareByOrderEvent.afterBill);
-  const failed: PosOrderPaymentRow = {
-    ...first,
-    ...noChange,
-    id: random.uuid(),
-    status: caseIndex % 3 === 0 ? "pending" : "cancelled",
-    recordedAt,
-    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(guestStayShareByOrderEvent.refusal),
-  };
-  return [failed, ...paid];
+  const modifiedAt = caseIndex % 3 === 0 ? recordedAt : times.at(guestStayShareByOrderEvent.refusal);
+  const status = caseIndex % 3 === 0 ? "pending" : "cancelled";
+  return [{ ...first, ...noChange, id: random.uuid(), status, recordedAt, modifiedAt }, ...paid];
 }
 
-function randomTip({ random }: Bill): number {
-  return random.pick([100, 150, 200, 300, 500]);
-}
+const randomTip = ({ random }: Bill) => random.pick([100, 150, 200, 300, 500]);
 
 const customerAccountParts: readonly PaymentPart[] = [
   { method: "debt", type: "customerAccount" },

@@ -17,38 +17,28 @@ import {
   type SimulatedDayOpeningHours,
 } from "./service-day.ts";
 
-/** A generated till, including the fields that describe its restaurant. */
 export type GeneratedTill = TillV2 & EstablishmentFields;
 
 export interface GenerateTillOptions {
   /** Determines the restaurant: all tills with the same seed have the same clerks, products and rooms. */
   seed: number | string;
-  /** The number of orders in the till. */
   orders: number;
   /** The local day on which the till was opened, YYYY-MM-DD. */
   day: string;
   /** A UUID. By default it is derived from all other options. */
   tillId?: string;
-  /** Whether the whole till is in training mode. */
   training?: boolean;
-  /** Overrides the default shares of orders with special cases. */
   mix?: Partial<SimulatedOrderCaseShares>;
 }
 
-/**
- * Returns the till of one day of a generated restaurant, in the format in which a point of sale pushes it. Its amounts
- * are consistent. The same options always generate the same till.
- *
- * @throws RangeError for an invalid number of orders or a day that does not exist.
- */
+/** Returns the till of a day, with consistent amounts. @throws RangeError for an invalid number of orders, or day. */
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
   const mix = { ...defaultCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
-  const tillId =
-    options.tillId ??
-    new SeededRandom(JSON.stringify([seed, count, day, defaultTimeZone, reportNumber, training, mix])).uuid();
+  const tillSeed = JSON.stringify([seed, count, day, defaultTimeZone, reportNumber, training, mix]);
+  const tillId = options.tillId ?? new SeededRandom(tillSeed).uuid();
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
@@ -61,28 +51,20 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
     const orderRandom = random.fork(index);
     const times = generateTimesOfSimulatedOrder(orderRandom, openedMs, plan.serviceType);
     const operator = pickClerkByShiftStatus(orderRandom, shifts, openedMs, !plan.isOffShift);
-    const isCashierOperator = orderRandom.chance(0.75);
+    const cashier = orderRandom.chance(0.75)
+      ? operator
+      : pickClerkByShiftStatus(orderRandom, shifts, Date.parse(times.closedAt), true);
     return generateOrderFromPlan({
-      random: orderRandom,
-      restaurant,
+      ...{ random: orderRandom, restaurant, tillId, times, occupiedUntil, operator, cashier },
       plan: training ? { ...plan, kind: "training" } : plan,
-      tillId,
       fiscalNumber: index + 1,
-      times,
-      occupiedUntil,
-      operator,
-      cashier: isCashierOperator
-        ? operator
-        : pickClerkByShiftStatus(orderRandom, shifts, Date.parse(times.closedAt), true),
     });
   });
 
   const notes = ["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"];
   const note = random.chance(0.2) ? random.pick(notes) : null;
-  const [startedAt, finalizedAt] = [
-    epochMsToUtcDateTime(serviceDay.opensAtMs),
-    epochMsToUtcDateTime(serviceDay.closesAtMs),
-  ];
+  const startedAt = epochMsToUtcDateTime(serviceDay.opensAtMs);
+  const finalizedAt = epochMsToUtcDateTime(serviceDay.closesAtMs);
   return {
     ...buildGeneratedTillFromOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
@@ -124,14 +106,13 @@ export function buildGeneratedTillFromOrders(
   };
 }
 
-/** Returns the report number of a day: the number of days since 2024-01-01, but at least 1. */
+/** Returns the number of days since 2024-01-01, but at least 1. */
 function getReportNumber(day: string): number {
   const days = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
   return Math.max(1, days);
 }
 
 type Movement = TillV2["financialMovementList"][number];
-type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
 /** Returns the cash balances of a day, and the cash movements other than sales. */
@@ -177,26 +158,18 @@ function listReceivedPayments(orders: readonly PosOrderData[]) {
     .filter(({ status }) => status === "validated");
 }
 
-function planMovements(random: SeededRandom, orderCount: number): PlannedMovement[] {
-  const planSome = (
-    expectedCount: number,
-    type: Movement["type"],
-    createMovementFields: () => Omit<PlannedMovement, "type">,
-  ) => Array.from({ length: random.quota(expectedCount) }, () => ({ type, ...createMovementFields() }));
+function planMovements(random: SeededRandom, orderCount: number) {
+  const planSome = (expectedCount: number, type: Movement["type"], plan: () => [name: string, amount: number]) =>
+    Array.from({ length: random.quota(expectedCount) }, () => {
+      const [name, amount] = plan();
+      return { type, name, amount };
+    });
+  const purchases = ["Achat pain", "Achat glaçons", "Fleurs"];
   return [
-    ...planSome(0.4 + orderCount / 300, "cash-in", () => ({
-      name: "Appoint monnaie",
-      amount: random.integer(2, 10) * 1000,
-    })),
-    ...planSome(0.5 + orderCount / 300, "cash-out", () => ({
-      name: random.pick(["Achat pain", "Achat glaçons", "Fleurs"]),
-      amount: -random.integer(400, 3500),
-    })),
-    ...planSome(orderCount / 150, "deposit", () => ({ name: "Arrhes banquet", amount: random.integer(4, 20) * 1000 })),
-    ...planSome(orderCount / 150, "customerAccount", () => ({
-      name: "Règlement de compte",
-      amount: random.integer(2000, 12000),
-    })),
+    ...planSome(0.4 + orderCount / 300, "cash-in", () => ["Appoint monnaie", random.integer(2, 10) * 1000]),
+    ...planSome(0.5 + orderCount / 300, "cash-out", () => [random.pick(purchases), -random.integer(400, 3500)]),
+    ...planSome(orderCount / 150, "deposit", () => ["Arrhes banquet", random.integer(4, 20) * 1000]),
+    ...planSome(orderCount / 150, "customerAccount", () => ["Règlement de compte", random.integer(2000, 12000)]),
   ];
 }
 
@@ -204,7 +177,7 @@ function createMovement(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,
   day: SimulatedDayOpeningHours,
-  movement: PlannedMovement,
+  movement: Pick<Movement, "type" | "name" | "amount">,
 ): Movement {
   const { cash } = restaurant.paymentMethods;
   const [manager] = restaurant.clerks;

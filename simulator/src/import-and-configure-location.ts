@@ -4,17 +4,14 @@ import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { buildRestaurantCatalog } from "./restaurant-catalog.ts";
 
-interface RestaurantLocation {
-  restaurant: GeneratedRestaurant;
-  /** The id of the location's organization, and also of its agency, in the legacy backoffice. */
-  owner: string;
-  /** The id of the location in its legacy backoffice. A location that was imported before is found by this id. */
-  legacyId: number;
-}
-
-/** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
-export async function importDemoLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
-  const { restaurant, owner, legacyId } = location;
+/**
+ * Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. `owner` is the
+ * id of its organization and agency. A location that was imported before is found by its id in the legacy backoffice.
+ */
+export async function importDemoLocation(
+  admin: AdminApiClient,
+  { restaurant, owner, legacyId }: { restaurant: GeneratedRestaurant; owner: string; legacyId: number },
+): Promise<string> {
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
   });
@@ -28,31 +25,19 @@ export async function importDemoLocation(admin: AdminApiClient, location: Restau
 }
 
 /** Ensures that the consumer with this name exists and has these scopes and no others. */
-export async function ensureApiConsumerWithScopes(
-  admin: AdminApiClient,
-  name: string,
-  scopes: readonly ApiScope[],
-): Promise<void> {
+export async function ensureApiConsumerWithScopes(admin: AdminApiClient, name: string, scopes: readonly ApiScope[]) {
   const consumer = await findOrCreateApiConsumer(admin, name);
   if (scopes.length === consumer.scopes.length && scopes.every((scope) => consumer.scopes.includes(scope))) return;
   const params = { path: { id: consumer.id } };
   await admin.PATCH("/v1/consumers/{id}", { params, body: { scopes: [...scopes] } });
 }
 
-async function findOrCreateApiConsumer(
-  admin: AdminApiClient,
-  name: string,
-): Promise<{ id: string; scopes: ApiScope[] }> {
+async function findOrCreateApiConsumer(admin: AdminApiClient, name: string): Promise<{ id: string; scopes: string[] }> {
   for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
   return (await admin.POST("/v1/consumers", { body: { name } })).data;
 }
 
-/** Creates an API key at the location for the consumer with this name, and returns the key. */
-export async function createLocationKeyThroughApi(
-  admin: AdminApiClient,
-  locationId: string,
-  consumerName: string,
-): Promise<string> {
+export async function createLocationKeyThroughApi(admin: AdminApiClient, locationId: string, consumerName: string) {
   return (await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } })).data.apiKey;
 }
 

@@ -29,13 +29,11 @@ export function epochMsToUtcDateTime(instantMs: number): string {
   return new Date(Math.floor(instantMs / 1000) * 1000).toISOString();
 }
 
-/** Returns the times of an order that is opened and closed at these instants, in milliseconds since 1970. */
 export function computeTimesOfSimulatedOrder(openedMs: number, closedMs: number): SimulatedOrderTimes {
   const at = (share: number) => epochMsToUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
 
-/** Returns the times of an order that is opened at an instant. Its duration is random, and depends on the service. */
 export function generateTimesOfSimulatedOrder(
   random: SeededRandom,
   openedMs: number,
@@ -53,22 +51,14 @@ export type CancellationTiming = (typeof cancellationTimings)[number];
 
 const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
-/** Returns when the canceled order with this index is canceled. Orders alternate between all timings. */
-export function pickOrderCancellationTiming(index: number): CancellationTiming {
-  return cancellationTimings[index % 4] as CancellationTiming;
-}
-
-/** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
-export function pickRowCancellationTiming(index: number): CancellationTiming {
-  return cancellationTimings[index % 3] as CancellationTiming;
+/** Returns when the order or row with this index is canceled: by turns, at each timing. Rows only before the payment. */
+export function pickCancellationTiming(kind: "order" | "row", index: number): CancellationTiming {
+  return cancellationTimings[index % (kind === "order" ? 4 : 3)] as CancellationTiming;
 }
 
 export function getCancellationTime(times: SimulatedOrderTimes, cancellation: CancellationTiming): string {
-  if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(
-    cancellation === "afterBill" ? guestStayShareByOrderEvent.afterBill : guestStayShareByOrderEvent.beforeBill,
-  );
+  const { beforeBill, afterBill, end } = guestStayShareByOrderEvent;
+  return times.at({ withoutBill: beforeBill, beforeBill, afterBill, afterPayment: end }[cancellation]);
 }
 
-/** The reasons that clerks state for cancellations. */
 export const simulatedCancellationReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

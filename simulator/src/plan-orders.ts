@@ -8,11 +8,10 @@ import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-ca
  * are shares of those orders in which the case is possible.
  */
 export const defaultCaseShares = {
-  /** Takeout orders, which customers pick up at the counter. */
   takeout: 0.15,
   /** Orders of a delivery platform, as a share of the orders that are not takeout. */
   delivery: 0.08,
-  /** Orders of guests in a room, with a guest count of 0. */
+  /** Orders in a room with a guest count of 0. */
   noGuests: 0.06,
   /** Orders taken by a clerk who was not on shift. */
   offShift: 0.02,
@@ -25,56 +24,46 @@ export const defaultCaseShares = {
   refundOrder: 0.01,
   /** Orders whose products are all free. Their total is 0, and they are closed manually. */
   giftedOrder: 0.01,
-  /** Orders in training mode. */
   trainingOrder: 0.01,
 
-  /** Orders with one to three set menus. */
   menu: 0.2,
-  /** Orders with a product that has modifiers, some of them at an extra charge. */
   modifier: 0.3,
-  /** Orders with a product sold by weight. */
   weight: 0.08,
-  /** Orders with a product that is split over several bills. */
+  /** A product, or a set menu, that is split over several bills. */
   splitRow: 0.03,
-  /** Orders with a set menu that is split over several bills. */
   splitMenu: 0.02,
-  /** Orders with a discount on one product. */
+  /** A discount on one product, or on all. */
   discount: 0.05,
-  /** Orders with one discount on all products. */
   groupDiscount: 0.03,
-  /** Orders with a discount that is pending or was canceled. */
+  /** A discount that is pending or was canceled. */
   unsettledDiscount: 0.015,
-  /** Orders with a free product. */
+  /** A free product. */
   gift: 0.03,
-  /** Orders with a canceled product: without a bill, or before or after the bill was printed. */
+  /** A product that was canceled without a bill, or before or after the bill was printed. */
   canceledRow: 0.05,
-  /** Orders with a set menu of which one product, or every product, was canceled. */
+  /** A set menu of which one product, or every product, was canceled. */
   canceledMenu: 0.015,
-  /** Orders with a product that was transferred to another table. */
+  /** A product that was transferred to another table. */
   transferredRow: 0.02,
-  /** Orders with a lost product, in a menu or outside menus. */
+  /** A lost product, in a menu or outside menus. */
   loss: 0.02,
-  /** Orders with a refunded product. */
   refundRow: 0.02,
   /** Orders of two tables that were merged. */
   mergedOrder: 0.03,
 
-  /** Orders that are paid in two to four parts. */
+  /** Two to four payments. */
   partPayments: 0.2,
-  /** Orders that are paid in cash with change. */
+  /** A payment in cash with change. */
   change: 0.1,
-  /** Orders with a tip, which is part of a payment or a separate row. */
+  /** A tip, which is part of a payment or a separate row. */
   tip: 0.1,
-  /** Orders that are charged to an account, recorded as a debt, or paid from a deposit. */
+  /** A charge to an account, a recorded debt, or a payment from a deposit. */
   account: 0.03,
-  /** Orders with a payment that is pending or was canceled. */
+  /** A payment that is pending or was canceled. */
   unsettledPayment: 0.02,
 };
 
 export type SimulatedOrderCaseShares = typeof defaultCaseShares;
-
-type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
-type Service = "eatin" | "takeout" | "delivery";
 
 const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
@@ -82,11 +71,11 @@ type OrderCase = SpecialOrderRowCaseName | (typeof paymentCaseNames)[number];
 
 /** The kind and the special cases of one order to generate. */
 export interface SimulatedOrderPlan {
-  serviceType: Service;
+  serviceType: "eatin" | "takeout" | "delivery";
   countsGuests: boolean;
   /** Whether the clerk who takes the order is not on shift. */
   isOffShift: boolean;
-  kind: OrderKind;
+  kind: "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
   /** The index of the order among the orders of the same kind. It selects the variant of the kind. */
   kindIndex: number;
   /** The special cases of the order. The value is the index of the order among the orders with this case. */

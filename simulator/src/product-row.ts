@@ -14,8 +14,6 @@ import type {
   GeneratedRestaurant,
   GeneratedRestaurantClerk,
   GeneratedRestaurantDiscount,
-  GeneratedRestaurantModifier,
-  GeneratedRestaurantModifierGroup,
   GeneratedRestaurantProduct,
   GeneratedRestaurantRoom,
 } from "./restaurant.ts";
@@ -29,7 +27,6 @@ export interface OrderGenerationContext {
   readonly times: SimulatedOrderTimes;
 }
 
-/** The rows of an order. */
 export interface SimulatedOrderRows {
   readonly productRowList: readonly PosOrderProductRow[];
   readonly menuRowList: readonly PosOrderMenuRow[];
@@ -41,7 +38,7 @@ interface ProductLine {
   quantity?: number;
   /** The weight of a product that is sold by weight. */
   grams?: number;
-  modifiers?: readonly { group: GeneratedRestaurantModifierGroup; modifier: GeneratedRestaurantModifier }[];
+  modifiers?: ReturnType<typeof chooseRandomProductModifiers>;
   /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
@@ -49,7 +46,6 @@ interface ProductLine {
 const rowDefaults = getSchemaFieldDefaults(PosOrderProductRow.shape);
 const discountDefaults = getSchemaFieldDefaults(PosOrderDiscountRow.shape);
 
-/** Returns the row of a product, with all amounts. */
 export function generateProductRow(context: OrderGenerationContext, line: ProductLine): PosOrderProductRow {
   const { product, inMenu } = line;
   const { random, room, operator } = context;
@@ -111,6 +107,14 @@ export function generateProductRow(context: OrderGenerationContext, line: Produc
   });
 }
 
+/** Returns one random modifier of each modifier group of a product. */
+export function chooseRandomProductModifiers(
+  { random }: OrderGenerationContext,
+  { modifierGroups }: GeneratedRestaurantProduct,
+) {
+  return modifierGroups.map((group) => ({ group, modifier: random.pick(group.modifiers) }));
+}
+
 /**
  * Returns when a product is ordered, when the kitchen is called for it (null if no call is needed), and its preparation
  * sequence. Seated guests first order drinks, then starters, main courses and menus together, and desserts later. Some
@@ -121,12 +125,12 @@ function computeServingTimes(
   { random, room, times }: OrderGenerationContext,
   { product: { course }, inMenu }: ProductLine,
 ) {
-  const isLaterRound = random.chance(0.35);
+  const { firstRound, anotherRound, courses, desserts } = guestStayShareByOrderEvent;
+  const drinks = random.chance(0.35) ? anotherRound : firstRound;
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
-  let share: number = isServed ? guestStayShareByOrderEvent.courses : guestStayShareByOrderEvent.firstRound;
-  if (isServed && !inMenu && course === "drink")
-    share = isLaterRound ? guestStayShareByOrderEvent.anotherRound : guestStayShareByOrderEvent.firstRound;
-  if (isServed && !inMenu && course === "dessert") share = guestStayShareByOrderEvent.desserts;
+  let share: number = isServed ? courses : firstRound;
+  if (isServed && !inMenu && course === "drink") share = drinks;
+  if (isServed && !inMenu && course === "dessert") share = desserts;
   const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
   const call = kitchenCallShares[sequence];
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
@@ -162,11 +166,7 @@ export function applyDiscountToProductRow(
   return computeProductRowAmounts({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
 }
 
-/** Returns the sum of one field over all rows. */
-export function sumFieldOfRows<Name extends string>(
-  rows: readonly Readonly<Record<Name, number>>[],
-  name: Name,
-): number {
+export function sumFieldOfRows<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name) {
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 

@@ -8,8 +8,6 @@ export type GeneratedRestaurantClerk = GeneratedRestaurant["clerks"][number];
 export type GeneratedRestaurantRoom = GeneratedRestaurant["rooms"][number];
 export type GeneratedRestaurantTable = GeneratedRestaurantRoom["tables"][number];
 export type GeneratedRestaurantProduct = ReturnType<typeof generateProducts>[number];
-export type GeneratedRestaurantModifierGroup = GeneratedRestaurantProduct["modifierGroups"][number];
-export type GeneratedRestaurantModifier = GeneratedRestaurantModifierGroup["modifiers"][number];
 export type GeneratedRestaurantSetMenu = GeneratedRestaurant["menus"][number];
 export type GeneratedRestaurantDiscount = GeneratedRestaurant["discounts"][number];
 export type SimulatedPaymentMethodName = keyof typeof paymentMethodDefinitions;
@@ -18,11 +16,8 @@ export type SimulatedPaymentMethodName = keyof typeof paymentMethodDefinitions;
 export function generateRestaurant(seed: string | number) {
   const random = new SeededRandom(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
-  const discounts = Object.entries(discountPercentsByName).map(([name, percent]) => ({
-    id: random.uuid(),
-    name,
-    percent,
-  }));
+  const createDiscount = ([name, percent]: [string, number]) => ({ id: random.uuid(), name, percent });
+  const discounts = Object.entries(discountPercentsByName).map(createDiscount);
   return {
     establishment: generateEstablishment(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
@@ -55,7 +50,6 @@ function generateProducts(random: SeededRandom) {
     modifiers: Object.entries(modifiers).map(([modifier, amount], position) => ({
       id: idOf(`modifier ${modifier}`),
       name: modifier,
-      /** In minor currency units. */
       amount,
       index: position,
     })),
@@ -84,7 +78,6 @@ function generateProducts(random: SeededRandom) {
   }));
 }
 
-/** Returns the products of the menu card, each with the fields of its category and subcategory. */
 function listProducts() {
   return Object.entries(menuCard).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
@@ -104,12 +97,10 @@ function generateRooms(random: SeededRandom) {
 }
 
 function generatePaymentMethods(random: SeededRandom) {
-  const withIds = Object.entries(paymentMethodDefinitions).map(([key, method]) => [
-    key,
-    { id: random.uuid(), ...method },
-  ]);
   type Method = { id: string } & (typeof paymentMethodDefinitions)[SimulatedPaymentMethodName];
-  return Object.fromEntries(withIds) as Record<SimulatedPaymentMethodName, Method>;
+  const entries = Object.entries(paymentMethodDefinitions);
+  const methods = entries.map(([key, method]) => [key, { id: random.uuid(), ...method }]);
+  return Object.fromEntries(methods) as Record<SimulatedPaymentMethodName, Method>;
 }
 
 function createIdsByName(random: SeededRandom): (name: string) => string {
@@ -157,7 +148,6 @@ const familyNames = [
   "M. Moreau",
 ];
 
-/** The fields of a till that describe its restaurant. */
 export type EstablishmentFields = ReturnType<typeof generateEstablishment>;
 
 /** Returns a fictional establishment. Its telephone and company numbers are not assigned. */

@@ -2,12 +2,13 @@ import type { PosOrderMenuRow, PosOrderProductRow } from "@pragma/contracts/orde
 import {
   getCancellationTime,
   guestStayShareByOrderEvent,
-  pickRowCancellationTiming,
+  pickCancellationTiming,
   simulatedCancellationReasons,
 } from "./order-times.ts";
 import {
   applyDiscountToProductRow,
   buildMenuRowWithProducts,
+  chooseRandomProductModifiers,
   generateProductRow,
   type OrderGenerationContext,
   type SimulatedOrderRows,
@@ -39,7 +40,6 @@ export function addSpecialCases(
   }, rows);
 }
 
-/** Returns the rows of an order with one additional discount on all products. */
 export function applyDiscountToSimulatedOrder(
   context: OrderGenerationContext,
   rows: SimulatedOrderRows,
@@ -58,10 +58,10 @@ interface RowCaseContext extends OrderGenerationContext {
 /** The rows that a special case adds, or all rows of the order if the case changes them. */
 type RowsOfCase = (PosOrderProductRow | PosOrderMenuRow)[] | SimulatedOrderRows;
 
-/** The functions that generate the rows of special cases, in the sequence in which they are called. */
+/** In the sequence in which they are called. */
 const rowCases = {
   modifier(context) {
-    const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
+    const product = pickPiece(context, true);
     const modifiers = chooseRandomProductModifiers(context, product);
     return [generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) })];
   },
@@ -73,7 +73,7 @@ const rowCases = {
   splitMenu: (context) => splitMenuRow(context, randomMenuRow(context), randomShares(context)),
   splitRow(context) {
     const variant = context.caseIndex % 3;
-    const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0 || variant !== 1);
+    const product = pickPiece(context, variant === 1);
     const modifiers = variant === 1 ? chooseRandomProductModifiers(context, product) : [];
     const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
     const row = variant === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
@@ -114,10 +114,8 @@ const rowCases = {
     return [mapFirstMenuRows(randomMenuRow(context), 1, (row) => markRowLost(context, row))];
   },
   refundRow(context) {
-    const product = context.orderedProducts.reduce((cheapest, other) =>
-      other.price < cheapest.price ? other : cheapest,
-    );
-    return [generateProductRow(context, { product, quantity: -1 })];
+    const [product] = context.orderedProducts.toSorted((one, other) => one.price - other.price);
+    return product ? [generateProductRow(context, { product, quantity: -1 })] : [];
   },
   mergedOrder: (context) => [{ ...randomPieceRow(context), isMerged: true }],
 } satisfies Record<string, (context: RowCaseContext) => RowsOfCase>;
@@ -125,33 +123,24 @@ const rowCases = {
 export type SpecialOrderRowCaseName = keyof typeof rowCases;
 export const specialOrderRowCaseNames = Object.keys(rowCases) as SpecialOrderRowCaseName[];
 
-function mapProductRows(
-  { productRowList, menuRowList }: SimulatedOrderRows,
-  change: (row: PosOrderProductRow) => PosOrderProductRow,
-): SimulatedOrderRows {
+type ChangeRow = (row: PosOrderProductRow) => PosOrderProductRow;
+
+function mapProductRows({ productRowList, menuRowList }: SimulatedOrderRows, change: ChangeRow): SimulatedOrderRows {
   return {
     productRowList: productRowList.map(change),
     menuRowList: menuRowList.map((menu) => buildMenuRowWithProducts(menu, menu.productRowList.map(change))),
   };
 }
 
-function mapFirstMenuRows(
-  menu: PosOrderMenuRow,
-  count: number,
-  change: (row: PosOrderProductRow) => PosOrderProductRow,
-): PosOrderMenuRow {
+function mapFirstMenuRows(menu: PosOrderMenuRow, count: number, change: ChangeRow): PosOrderMenuRow {
   const { productRowList: rows } = menu;
   return buildMenuRowWithProducts(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
 }
 
 function cancelRow({ random, times, caseIndex }: RowCaseContext, row: PosOrderProductRow): PosOrderProductRow {
   const canceledReason = random.pick([...simulatedCancellationReasons, null]);
-  return {
-    ...row,
-    isCanceled: true,
-    canceledReason,
-    modifiedAt: getCancellationTime(times, pickRowCancellationTiming(caseIndex)),
-  };
+  const modifiedAt = getCancellationTime(times, pickCancellationTiming("row", caseIndex));
+  return { ...row, isCanceled: true, canceledReason, modifiedAt };
 }
 
 function markRowLost({ random, times }: RowCaseContext, row: PosOrderProductRow): PosOrderProductRow {
@@ -163,47 +152,38 @@ function randomPieceRow(context: RowCaseContext): PosOrderProductRow {
   return generateProductRow(context, { product: pickPiece(context), quantity: randomQuantity(context) });
 }
 
-function pickPiece(
-  { random, restaurant }: RowCaseContext,
-  isSuitable: (product: GeneratedRestaurantProduct) => boolean = () => true,
-): GeneratedRestaurantProduct {
-  return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && isSuitable(product)));
+function pickPiece({ random, restaurant }: RowCaseContext, needsModifiers = false): GeneratedRestaurantProduct {
+  const pieces = restaurant.products.filter(({ soldBy }) => soldBy === "piece");
+  return random.pick(needsModifiers ? pieces.filter(({ modifierGroups }) => modifierGroups.length > 0) : pieces);
 }
 
-function randomMenuRow(context: RowCaseContext): PosOrderMenuRow {
-  return generateSetMenuRow(context, context.random.pick(context.restaurant.menus));
-}
+const randomMenuRow = (context: RowCaseContext) =>
+  generateSetMenuRow(context, context.random.pick(context.restaurant.menus));
 
-function randomDiscount({ random, restaurant }: RowCaseContext) {
-  return random.pick(restaurant.discounts);
-}
+const randomDiscount = ({ random, restaurant }: RowCaseContext) => random.pick(restaurant.discounts);
 
-function randomQuantity({ random }: RowCaseContext): number {
-  return random.pickWeighted([
+const randomQuantity = ({ random }: RowCaseContext) =>
+  random.pickWeighted([
     [1, 6],
     [2, 3],
     [3, 1],
   ]);
-}
 
-function randomShares({ random }: RowCaseContext): readonly number[] {
-  return random.pick([
+const randomShares = ({ random }: RowCaseContext) =>
+  random.pick([
     [1, 1],
     [2, 3],
     [1, 1, 1],
   ]);
-}
 
 /** Returns the row of a set menu. Its price is divided among its products in proportion to their own prices. */
 export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurantSetMenu): PosOrderMenuRow {
   const { random, room } = context;
   const id = random.uuid();
   const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));
+  const prices = chosenProducts.map(({ price }) => price);
   const difference = sumFieldOfRows(chosenProducts, "price") - menu.price;
-  const unitPrices = splitAmountByWeights(
-    menu.price,
-    chosenProducts.map(({ price }) => price),
-  );
+  const unitPrices = splitAmountByWeights(menu.price, prices);
   const rows = chosenProducts.map((product, stepIndex) =>
     generateProductRow(context, {
       product,
@@ -211,7 +191,7 @@ export function generateSetMenuRow(context: OrderGenerationContext, menu: Genera
       inMenu: {
         rowId: id,
         unitPrice: unitPrices[stepIndex] as number,
-        stepName: menu.steps[stepIndex]?.name as string,
+        stepName: menu.steps[stepIndex]?.name ?? "",
         stepIndex,
       },
     }),
@@ -233,12 +213,4 @@ export function generateSetMenuRow(context: OrderGenerationContext, menu: Genera
     parentMenuRowId: null,
   };
   return buildMenuRowWithProducts(row, rows);
-}
-
-/** Returns one random modifier of each modifier group of a product. */
-export function chooseRandomProductModifiers(
-  { random }: OrderGenerationContext,
-  { modifierGroups }: GeneratedRestaurantProduct,
-) {
-  return modifierGroups.map((group) => ({ group, modifier: random.pick(group.modifiers) }));
 }

@@ -2,7 +2,6 @@ import { setMaxListeners } from "node:events";
 import { exit, stderr } from "node:process";
 import { z } from "zod";
 
-/** Returns the message of an error with the messages of its causes. */
 export function formatErrorWithCauses(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   if (!(error instanceof Error)) return String(error);

@@ -7,6 +7,7 @@ import {
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import { createDemoOrderWithoutTill, getDemoDayCaseName } from "./demo-day-cases.ts";
+import type { DemoLocationCredentials } from "./demo-location.ts";
 import {
   type DemoDayTillIdAndStart,
   demoRestaurantSeed,
@@ -14,37 +15,27 @@ import {
   generateDemoTill,
   listDemoDaysWithTillIds,
 } from "./demo-location.ts";
-import type { DemoLocationCredentials } from "./demo-location-credentials.ts";
 import { pushCatalogIfMissing } from "./import-and-configure-location.ts";
 import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { pushGeneratedTill } from "./simulate-day.ts";
 
 interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
-  /** The base URL of the API, such as http://localhost:4000. */
   url: string;
-  /** The base URL of the API in the returned instructions. Default: `url`. */
+  /** Default: `url`. */
   publicUrl?: string;
-  /** A key with every scope. */
   adminKey: string;
-  /** The path of the demo file. */
   file: string;
   now: Date;
 }
 
-/**
- * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
- * their reports. An existing catalog and existing tills are not changed. Returns instructions for reading the data.
- */
+/** Creates what is missing of the demo location, its catalog and thirty tills. Returns how to read the data. */
 export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
-  const access = await ensureDemoLocationAndKeys(
-    createAdminApiClient({ ...client, apiKey: adminKey }),
-    createClient,
-    file,
-  );
+  const admin = createAdminApiClient({ ...client, apiKey: adminKey });
+  const access = await ensureDemoLocationAndKeys(admin, createClient, file);
   const api = createClient(access.apiKey);
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
   const days = listDemoDaysWithTillIds(access.locationId, now);
@@ -56,17 +47,10 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** Pushes the till of a day. Skips an existing till, even if an older demo version created it differently. */
-async function pushDemoTillIfMissing(
-  api: PublicApiClient,
-  locationId: string,
-  day: DemoDayTillIdAndStart,
-): Promise<void> {
-  const existing = await nullOnProblem(
-    api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
-    "till_not_found",
-  );
-  if (existing !== null) return;
+/** Skips an existing till, even if an older demo version created it differently. */
+async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDayTillIdAndStart) {
+  const finding = api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } });
+  if ((await nullOnProblem(finding, "till_not_found")) !== null) return;
   const till = generateDemoTill(locationId, day);
   if (getDemoDayCaseName(day.day) === "orders_without_till") {
     const order = buildSimulatedOrderLiveInput(till, createDemoOrderWithoutTill(till));
@@ -100,12 +84,8 @@ async function awaitReports(
   );
 }
 
-/** Returns a text with the id and API key of the demo location, and three commands for a shell. */
-function formatDemoInstructions(
-  url: string,
-  { locationId, apiKey }: DemoLocationCredentials,
-  newestReportId: string,
-): string {
+function formatDemoInstructions(url: string, access: DemoLocationCredentials, newestReportId: string): string {
+  const { locationId, apiKey } = access;
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [
     `Demo location  ${locationId}`,

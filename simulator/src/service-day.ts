@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs;
 /** Local time at which the tills of a restaurant are opened. */
 const openingTime = "08:00";
 
-/** Minimum time from opening to closing, in hours. A random number of minutes is added. */
+/** A random number of minutes is added. */
 const openingDurationHours = 16.25;
 
 /** Returns the date of an instant (milliseconds) at the restaurant. */
@@ -23,18 +23,13 @@ export interface SimulatedDayOpeningHours {
   readonly closesAtMs: number;
 }
 
-/**
- * Returns the opening time of the tills of a local day (YYYY-MM-DD), in milliseconds since 1970.
- *
- * @throws RangeError for a day that does not exist.
- */
+/** Returns the opening time on a day, YYYY-MM-DD, in milliseconds since 1970. @throws RangeError for an invalid day. */
 export function computeDailyTillOpeningMs(day: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: defaultTimeZone, plainTime: openingTime })
     .epochMilliseconds;
 }
 
-/** Returns the opening hours of a local day. @throws RangeError for an invalid day. */
 export function generateOpeningHours(random: SeededRandom, day: string): SimulatedDayOpeningHours {
   const opensAtMs = computeDailyTillOpeningMs(day);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };

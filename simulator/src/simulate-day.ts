@@ -4,13 +4,11 @@ import type { PosOrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { createPaymentRow } from "./generate-payments.ts";
 import { buildGeneratedTillFromOrders, type GeneratedTill } from "./generate-till.ts";
-import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
-import { type SimulatedDay, splitDueRevisions } from "./order-schedule.ts";
+import { buildSimulatedOrderLiveInput, type SimulatedDay, splitDueRevisions } from "./order-revisions.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import type { InjectableClock } from "./transient-retry-options.ts";
 
-/** The dependencies and parameters of the simulation of one location. */
 export interface SimulationContext {
   /** The API client with the location's key. It retries without limit while the API fails temporarily. */
   readonly api: PublicApiClient;
@@ -19,16 +17,11 @@ export interface SimulationContext {
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
   readonly clock: InjectableClock;
-  /**
-   * Aborting this signal stops the simulation. Waits then throw the reason of the signal, and requests in flight throw
-   * an error whose `cause` is this reason.
-   */
+  /** After it is aborted, waits throw its reason, and requests throw an error with this `cause`. */
   readonly signal: AbortSignal;
-  /** Is called with each line of the log. */
   readonly log: (line: string) => void;
 }
 
-/** The result of a simulated day. */
 export interface SimulatedDayResult {
   till: GeneratedTill;
   /** The sales of the orders' last revisions, in minor units. */
@@ -37,20 +30,17 @@ export interface SimulatedDayResult {
   report: { id: string; totalSales: number } | null;
 }
 
-/**
- * Simulates a day of service and returns its result. Sends each revision of each order when it is due. Then pushes the
- * till with these orders, and waits up to a minute until its report is available and these orders are no longer live
- * orders.
- *
- * @throws `ApiProblem` if the API rejects a request; an error when the signal is aborted.
- */
+/** Sends each revision when it is due, then pushes the till. @throws `ApiProblem` if a request is rejected. */
 export async function simulateRestaurantDay(
   context: SimulationContext,
   schedule: SimulatedDay,
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
-  logStartOfDay(context, schedule);
+  const seconds = Math.max(1, Math.round((schedule.closesAtMs - clock.now()) / 1_000));
+  const duration = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  const { orderList: scheduledOrders } = schedule.till;
+  log(`Till open: ${scheduledOrders.length} orders with ${schedule.revisions.length} changes in ${duration}`);
   let queue = schedule.revisions;
   while (queue.length > 0) {
     const { batch, rest } = splitDueRevisions(queue, clock.now());
@@ -66,7 +56,7 @@ export async function simulateRestaurantDay(
   }
   await clock.wait(Math.max(0, schedule.closesAtMs - clock.now()), signal);
   const reportNumber = await readNextReportNumber(context);
-  const orderList = schedule.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
+  const orderList = scheduledOrders.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
   const sales = sumSalesOfSimulatedOrders([...orders.values()]);
   const report = await pushTillAndAwaitReport(context, till);
@@ -76,7 +66,6 @@ export async function simulateRestaurantDay(
   return { till, sales, report };
 }
 
-/** Returns the number of the location's next report: the number of the newest report plus 1, or 1 without reports. */
 async function readNextReportNumber({ api }: SimulationContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;
@@ -90,10 +79,7 @@ export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTil
   await nullOnProblem(api.POST("/v2/tills", { body: till }), "till_conflict");
 }
 
-/**
- * Pushes a till, and waits until its report is available and its orders are no longer live orders. Returns the report
- * as a list item; null if this takes longer than a minute.
- */
+/** Returns the report as a list item; null if it is not available, or orders are still live, after a minute. */
 async function pushTillAndAwaitReport({ api, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushGeneratedTill(api, till);
   const { id: tillId, startedAt } = till;
@@ -110,30 +96,16 @@ async function pushTillAndAwaitReport({ api, clock, signal }: SimulationContext,
 const pollIntervalMs = 250;
 const maxPolls = 240;
 
-/** Returns the total sales of these orders, in minor units. */
 export function sumSalesOfSimulatedOrders(orders: readonly OrderLiveInput[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
     .reduce((sum, { data }) => sum + data.total, 0);
 }
 
-/** Returns an amount in minor units as text in euros. */
-function formatEuros(minorUnits: number): string {
-  return `${(minorUnits / 100).toFixed(2)} EUR`;
-}
-
-/** Logs how many orders and changes a day has, and how long it takes. */
-function logStartOfDay({ clock, log }: SimulationContext, { till, revisions, closesAtMs }: SimulatedDay): void {
-  const seconds = Math.max(1, Math.round((closesAtMs - clock.now()) / 1_000));
-  const duration = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-  log(`Till open: ${till.orderList.length} orders with ${revisions.length} changes in ${duration}`);
-}
+const formatEuros = (minorUnits: number) => `${(minorUnits / 100).toFixed(2)} EUR`;
 
 /** Returns the live orders of the restaurant's device, grouped by till id. */
-export async function fetchDeviceLiveOrdersByTillId({
-  api,
-  restaurant,
-}: SimulationContext): Promise<Map<string, PosOrderData[]>> {
+export async function fetchDeviceLiveOrdersByTillId({ api, restaurant }: SimulationContext) {
   const byTill = new Map<string, PosOrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {
     if (data.deviceIdentifier !== restaurant.device.id) continue;
@@ -142,10 +114,7 @@ export async function fetchDeviceLiveOrdersByTillId({
   return byTill;
 }
 
-/**
- * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. For each
- * till, waits up to a minute until its orders are no longer live orders. Skips tills that were pushed before.
- */
+/** Pays and closes open orders, and pushes their tills, unless they were pushed before. */
 export async function pushInterruptedTills(
   context: SimulationContext,
   ordersByTill: ReadonlyMap<string, PosOrderData[]>,
@@ -161,13 +130,10 @@ export async function pushInterruptedTills(
     for (let first = 0; first < closedOrders.length; first += maxLiveOrdersPerRequest)
       await api.POST("/v1/orders-live", { body: closedOrders.slice(first, first + maxLiveOrdersPerRequest) });
     const reportNumber = await readNextReportNumber(context);
-    await pushTillAndAwaitReport(
-      context,
-      buildGeneratedTillFromOrders(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
-    );
-    log(
-      `Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumSalesOfSimulatedOrders(closedOrders))}`,
-    );
+    const closed = { id, startedAt, finalizedAt, reportNumber, orderList };
+    await pushTillAndAwaitReport(context, buildGeneratedTillFromOrders(restaurant, closed));
+    const sales = formatEuros(sumSalesOfSimulatedOrders(closedOrders));
+    log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${sales}`);
   }
 }
 
@@ -178,14 +144,9 @@ function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: PosOrd
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;
   const isDue = !isDone && leftToPay > 0;
   const random = new SeededRandom(`settle/${order.id}`);
-  const closed = {
-    ...order,
-    revisionHash: random.uuid(),
-    modifiedAt: at,
-    closedAt: at,
-    signature: random.hex(64),
-    manuallyClosed: !isDone && !isDue,
-  };
+  const [revisionHash, signature] = [random.uuid(), random.hex(64)];
+  const manuallyClosed = !isDone && !isDue;
+  const closed = { ...order, revisionHash, modifiedAt: at, closedAt: at, signature, manuallyClosed };
   if (!isDue) return closed;
   const paid = createPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
   const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];

@@ -1,7 +1,7 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { createSimulatedSchedule, omitSupersededRevisions, type SimulatedDay } from "./order-schedule.ts";
+import { createSimulatedSchedule, omitSupersededRevisions, type SimulatedDay } from "./order-revisions.ts";
 import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -20,14 +20,9 @@ export interface DemoTillShift {
   readonly durationMs: number;
 }
 
-/** The fields of the simulation context that functions for shifts need. */
 type ShiftContext = Pick<SimulationContext, "locationId" | "clock">;
 
-/**
- * Simulates live orders of the demo location until the signal is aborted. Simulates one shift after the other, and
- * pushes the till at the end of each shift. Continues an interrupted shift, and closes the tills of older shifts. After
- * an error, tries again in half a minute.
- */
+/** Simulates one shift after the other, until the signal is aborted. First continues or closes interrupted shifts. */
 export async function runDemoLocationSimulation(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
   for (let shiftCount = 0; ; ) {
@@ -37,10 +32,8 @@ export async function runDemoLocationSimulation(context: SimulationContext): Pro
       liveOrdersByTill.delete(shift.tillId);
       await pushInterruptedTills(context, liveOrdersByTill);
       for (;;) {
-        await simulateRestaurantDay(
-          context,
-          omitSupersededRevisions(generateDemoTillShiftSchedule(shift), clock.now()),
-        );
+        const schedule = generateDemoTillShiftSchedule(shift);
+        await simulateRestaurantDay(context, omitSupersededRevisions(schedule, clock.now()));
         shiftCount++;
         shift = planNextDemoTillShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
@@ -53,10 +46,7 @@ export async function runDemoLocationSimulation(context: SimulationContext): Pro
   }
 }
 
-/**
- * Returns the interrupted shift to which one of these tills belongs, unless the shift should have ended by now. Ignores
- * a till if one of its live orders is not in its shift. Another version of the simulator created such a till.
- */
+/** Returns the shift of one of these tills, unless it has ended, or other versions of the simulator created it. */
 export function findInterruptedDemoTillShift(
   context: ShiftContext,
   liveOrdersByTill: ReadonlyMap<string, PosOrderData[]>,
@@ -80,9 +70,8 @@ export function planFirstDemoTillShift({ locationId, clock }: ShiftContext): Dem
 }
 
 /**
- * Returns the next shift after `count` shifts. It starts when the previous shift ends, or now if that was more than 20
- * minutes ago, for example because the computer was suspended. The first shifts are short. Later shifts last half a
- * day, so that a demo does not store more data than a restaurant.
+ * Returns the next shift after `count` shifts, which starts now if the end of the previous one was missed, for example
+ * because the computer was suspended. Later shifts are long, so that a demo does not store more data than a restaurant.
  */
 export function planNextDemoTillShift(
   { locationId, clock }: ShiftContext,
@@ -90,36 +79,23 @@ export function planNextDemoTillShift(
   count: number,
 ): DemoTillShift {
   const endsAtMs = startsAtMs + durationMs;
-  const isLate = clock.now() > endsAtMs + headStartMs;
-  return createDemoShiftAt(
-    locationId,
-    isLate ? clock.now() : endsAtMs,
-    count < shortShiftCount ? shortShiftMs : longShiftMs,
-  );
+  const nextStartsAtMs = clock.now() > endsAtMs + headStartMs ? clock.now() : endsAtMs;
+  return createDemoShiftAt(locationId, nextStartsAtMs, count < shortShiftCount ? shortShiftMs : longShiftMs);
 }
 
 /** Returns the schedule of a shift. The 24 hours after the opening are mapped to the duration of the shift. */
 export function generateDemoTillShiftSchedule({ tillId, startsAtMs, durationMs }: DemoTillShift): SimulatedDay {
   const day = getLocalDate(startsAtMs).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, tillId });
-  const openedMs = Date.parse(till.startedAt);
-  return createSimulatedSchedule(
-    till,
-    (instantMs) => startsAtMs + durationMs * getDemoShiftProgressAtHour((instantMs - openedMs) / (60 * minuteMs)),
-  );
+  const hourOf = (instantMs: number) => (instantMs - Date.parse(till.startedAt)) / (60 * minuteMs);
+  return createSimulatedSchedule(till, (at) => startsAtMs + durationMs * getDemoShiftProgressAtHour(hourOf(at)));
 }
 
-/**
- * Returns the share of a shift that has passed `hour` hours after opening. Hours with few guests take up only a small
- * share of the shift.
- */
+/** Returns the share of a shift that has passed `hour` hours after opening. Quiet hours take up a small share. */
 export function getDemoShiftProgressAtHour(hour: number): number {
-  const nextIndex = Math.max(
-    1,
-    shiftShareByHour.findIndex(([untilHour]) => untilHour >= hour),
-  );
-  const [fromHour, fromShare] = shiftShareByHour[nextIndex - 1] ?? [0, 0];
+  const nextIndex = shiftShareByHour.findIndex(([untilHour]) => untilHour >= hour);
   const [toHour, toShare] = shiftShareByHour[nextIndex] ?? [24, 1];
+  const [fromHour, fromShare] = shiftShareByHour[nextIndex - 1] ?? [0, 0];
   return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
@@ -136,15 +112,11 @@ const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;
-/**
- * Milliseconds for which the first shift has already lasted when the demo starts. If a shift ended longer ago than
- * this, the next shift starts now instead of at that end.
- */
+/** How long ago the first shift has begun when the demo starts, and how late a next shift may begin. */
 const headStartMs = 20 * minuteMs;
 
 /** Hours after opening, and the share of the shift that has passed after each, from breakfast to the last guests. */
 const shiftShareByHour: readonly (readonly [hour: number, share: number])[] = [
-  [0, 0],
   [3.4, 0.04],
   [6.5, 0.44],
   [11, 0.49],

@@ -6,7 +6,7 @@ import {
   importDemoLocation,
   pushCatalogIfMissing,
 } from "./import-and-configure-location.ts";
-import { createSimulatedSchedule } from "./order-schedule.ts";
+import { createSimulatedSchedule } from "./order-revisions.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -22,7 +22,6 @@ import { createRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
-/** A location to simulate. Its restaurant is generated from the seed. */
 interface SimulatedLocation {
   seed: string;
   locationId: string;
@@ -40,12 +39,7 @@ export async function simulateLocations(options: SimulatorOptions, control: Simu
   await simulateAll(options, control, await Promise.all(options.key.map(findLocationOfKey)));
 }
 
-/** Simulates the locations of the seed, and creates them if needed. Revokes their API keys at the end. */
-async function simulateCreatedLocations(
-  apiKey: string,
-  options: SimulatorOptions,
-  control: SimulationControl,
-): Promise<void> {
+async function simulateCreatedLocations(apiKey: string, options: SimulatorOptions, control: SimulationControl) {
   const { url: baseUrl } = options;
   // The stop signal does not abort an admin request in flight. Otherwise, a new API key whose response is lost could
   // not be revoked.
@@ -58,13 +52,9 @@ async function simulateCreatedLocations(
       const restaurant = generateRestaurant(seed);
       const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
       const locationId = await importDemoLocation(admin, { restaurant, owner: "pragma-simulator", legacyId });
-      const location = {
-        seed,
-        locationId,
-        apiKey: await createLocationKeyThroughApi(admin, locationId, simulatorConsumerName),
-      };
-      locations.push(location);
-      await pushCatalogIfMissing(createLocationClient(options, control, location.apiKey), restaurant);
+      const locationKey = await createLocationKeyThroughApi(admin, locationId, simulatorConsumerName);
+      locations.push({ seed, locationId, apiKey: locationKey });
+      await pushCatalogIfMissing(createLocationClient(options, control, locationKey), restaurant);
       control.log(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
     await simulateAll(options, control, locations);
@@ -75,33 +65,20 @@ async function simulateCreatedLocations(
   }
 }
 
-async function simulateAll(
-  options: SimulatorOptions,
-  control: SimulationControl,
-  locations: readonly SimulatedLocation[],
-): Promise<void> {
+async function simulateAll(options: SimulatorOptions, control: SimulationControl, locations: SimulatedLocation[]) {
   const simulateOne = async ({ seed, locationId, apiKey }: SimulatedLocation, index: number) => {
     const log = (line: string) => control.log(locations.length === 1 ? line : `${index + 1}  ${line}`);
-    const context = {
-      ...control,
-      log,
-      api: createLocationClient(options, { ...control, log }, apiKey),
-      restaurant: generateRestaurant(seed),
-      locationId,
-      maxCallsPerSecond: options.rate,
-    };
+    const api = createLocationClient(options, { ...control, log }, apiKey);
+    const restaurant = generateRestaurant(seed);
+    const context = { ...control, log, api, restaurant, locationId, maxCallsPerSecond: options.rate };
     await simulateLocation(context, { ...options, seed });
   };
   await Promise.all(locations.map(simulateOne));
 }
 
-/** The options that apply to the simulation of each location. */
 export type LocationSimulationOptions = Pick<SimulatorOptions, "seed" | "days" | "orders" | "speed">;
 
-/**
- * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills
- * of an interrupted simulation. Orders and tills have the times at which they are sent.
- */
+/** Simulates the days one after the other, and returns the result of the last. First closes interrupted tills. */
 export async function simulateLocation(
   context: SimulationContext,
   { seed, days, orders, speed }: LocationSimulationOptions,
@@ -133,13 +110,10 @@ async function revokeKey(admin: AdminApiClient, { locationId, apiKey }: Simulate
   }
 }
 
-function locationSeed({ seed }: SimulatorOptions, index: number): string {
-  return index === 0 ? seed : `${seed}/${index + 1}`;
-}
+const locationSeed = ({ seed }: SimulatorOptions, index: number) => (index === 0 ? seed : `${seed}/${index + 1}`);
 
 const simulatorConsumerName = "Pragma simulator";
 
-/** The scopes that the simulation of a location needs. */
 const simulatorScopes = [
   "orders:read",
   "orders:write",

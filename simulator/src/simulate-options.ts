@@ -54,24 +54,17 @@ const optionDefinitions = z.object({
 
 const optionsSchema = optionDefinitions.refine(
   ({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined),
-  {
-    error: "Set either --key or --admin-key",
-  },
+  "Set either --key or --admin-key",
 );
 
-/** The parsed options of the simulator. */
 export type SimulatorOptions = z.output<typeof optionDefinitions>;
 
-/**
- * Returns the options of a command line. Environment variables are the defaults. Returns the help text for `--help`.
- *
- * @throws an error for an unknown option, or an error whose message lists all options with invalid values.
- */
+/** Returns the options of a command line and of environment variables, or the help text. @throws on invalid options. */
 export function parseSimulateCommandOptions(
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): SimulatorOptions | string {
-  const { values } = parseArgs({ args, options: argumentTypes, strict: true });
+  const { values } = parseArgs({ args, options: argumentTypes });
   if (values.help) return helpText;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
   const hasKeyOption = values.key !== undefined || values["admin-key"] !== undefined;
@@ -89,8 +82,8 @@ export function parseSimulateCommandOptions(
 }
 
 const argumentTypes = Object.fromEntries(
-  Object.keys(optionDefinitions.shape).map((name) => {
-    const type = name === "help" ? ("boolean" as const) : ("string" as const);
-    return [name, { type, multiple: name === "key" }];
-  }),
+  Object.keys(optionDefinitions.shape).map((name) => [
+    name,
+    { type: name === "help" ? ("boolean" as const) : ("string" as const), multiple: name === "key" },
+  ]),
 );

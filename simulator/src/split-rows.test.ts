@@ -2,10 +2,15 @@ import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeTimesOfSimulatedOrder } from "./order-times.ts";
-import { applyDiscountToProductRow, generateProductRow, sumFieldOfRows } from "./product-row.ts";
+import {
+  applyDiscountToProductRow,
+  chooseRandomProductModifiers,
+  generateProductRow,
+  sumFieldOfRows,
+} from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
 import { type GeneratedRestaurantProduct, generateRestaurant } from "./restaurant.ts";
-import { chooseRandomProductModifiers, generateSetMenuRow } from "./row-cases.ts";
+import { generateSetMenuRow } from "./row-cases.ts";
 import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");

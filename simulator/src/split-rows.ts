@@ -6,10 +6,9 @@ import { buildMenuRowWithProducts, type OrderGenerationContext, sumFieldOfRows }
 type SplitRowContext = Pick<OrderGenerationContext, "random" | "times">;
 
 /**
- * Splits a row over several bills, and returns its parts. The first part keeps the id of the row, and is the parent of
- * the other parts. Each part has the full quantity, but only a share of the price, modifiers and discounts. The shares
- * add up to the original amounts, except in rows sold by weight, whose parts are rounded separately. Therefore, do
- * not use this function for such rows.
+ * Returns the parts of a row that is split over several bills. The first part keeps the id of the row, and is the parent
+ * of the others. Each part has the full quantity, but only a share of all amounts. Do not use it for rows sold by weight,
+ * whose parts would be rounded separately.
  */
 export function splitProductRow(
   { random, times }: SplitRowContext,
@@ -40,19 +39,12 @@ export function splitProductRow(
   );
 }
 
-/** Splits a menu over several bills, and returns its parts. Each product of the menu is split separately. */
-export function splitMenuRow(
-  context: SplitRowContext,
-  menu: PosOrderMenuRow,
-  shares: readonly number[],
-): PosOrderMenuRow[] {
+export function splitMenuRow(context: SplitRowContext, menu: PosOrderMenuRow, shares: readonly number[]) {
   const splitAt = context.times.at(guestStayShareByOrderEvent.split);
   const partsByRow = menu.productRowList.map((row) => splitProductRow(context, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : context.random.uuid();
-    const rows = partsByRow.map(
-      (parts): PosOrderProductRow => ({ ...(parts[part] as PosOrderProductRow), menuRowId: id }),
-    );
+    const rows = partsByRow.map((parts) => ({ ...(parts[part] as PosOrderProductRow), menuRowId: id }));
     const changed = {
       ...menu,
       id,
@@ -64,10 +56,7 @@ export function splitMenuRow(
   });
 }
 
-/**
- * Splits an amount in proportion to the weights. Returns the parts, whose sum is exactly the amount. Weights must be
- * integers of 0 or more, and at least one of them must not be 0.
- */
+/** Returns parts of an amount in proportion to the weights, whose sum is exactly the amount. Weights are integers. */
 export function splitAmountByWeights(amount: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   let weightSoFar = 0;

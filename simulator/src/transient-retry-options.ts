@@ -2,9 +2,7 @@ import type { ApiClientOptions } from "@pragma/client/api-client";
 import { abortableDelay } from "@pragma/client/retrying-fetch";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 
-/** A clock. Tests replace it with a fake clock. */
 export interface InjectableClock {
-  /** Returns the current time, in milliseconds since 1970. */
   now(): number;
   /** Resolves after `milliseconds`. Rejects with the signal's reason when the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
@@ -14,17 +12,13 @@ export const systemClock: InjectableClock = { now: () => Date.now(), wait: abort
 
 interface UnlimitedApiRetrySettings {
   clock: InjectableClock;
-  /** Aborting this signal ends retries. It also aborts requests in flight, unless `fetch` is set. */
+  /** Ends retries when it is aborted, and requests in flight, unless `fetch` is set. */
   signal: AbortSignal;
   log: (line: string) => void;
-  /** The function that sends a request. Default: the built-in `fetch` with the signal. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
-/**
- * Returns options for an API client that retries without limit while the API is unreachable or responds with a
- * transient error. If an outage lasts longer than ten seconds, logs its start and its end.
- */
+/** Returns options to retry transient errors without limit. Logs the start and the end of an outage of ten seconds. */
 export function createRetryOptions(options: UnlimitedApiRetrySettings) {
   const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
