@@ -1,3 +1,4 @@
+import type { BusEventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type postgres from "postgres";
 
@@ -6,11 +7,18 @@ export interface LocationTable {
   name: string;
   /** An SQL condition on the rows of one location. `$1` is the id of the location. */
   condition: string;
+  /** The condition on those that a removal of the location deletes; all by default. */
+  removalCondition?: string;
 }
 
 interface TableWithoutLocation {
   reason: string;
 }
+
+/** Events without data of the location: services forget it because of them, or they are of the audit log. */
+export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
+
+const removedEventCondition = `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`;
 
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
@@ -20,8 +28,8 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
   "*": {
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },
-    outbox: { condition: "location_id = $1" },
-    sent_events: { condition: "location_id = $1" },
+    outbox: { condition: "location_id = $1", removalCondition: removedEventCondition },
+    sent_events: { condition: "location_id = $1", removalCondition: removedEventCondition },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },
     removed_locations: { reason: "Contains the ids of removed locations, so that nothing is stored for them again." },
@@ -34,6 +42,8 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     // A consumer without a location can have keys of several locations.
     consumers: {
       condition: "location_id = $1 or id in (select consumer_id from api_keys where location_id = $1)",
+      // Operators' consumers, and consumers with keys of other locations, remain.
+      removalCondition: "location_id = $1 and not exists (select from api_keys where consumer_id = consumers.id)",
     },
     // Operators' keys have no location.
     api_keys: { condition: "location_id = $1" },
@@ -45,6 +55,8 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     pending_uploads: { reason: "Contains the keys of bodies to which no till refers, which are deleted within a day." },
   },
   reporting: {
+    // A task of reporting deletes these objects and rows, so that the objects of uploads in progress are found.
+    unused_objects: { condition: "location_id = $1", removalCondition: "false" },
     // One export can contain tills of several locations. Only those of a single one belong to it.
     exports: { condition: "location_id = $1" },
   },
@@ -92,8 +104,7 @@ export const removalSequence: readonly ServiceName[] = [
 ];
 
 /**
- * Yields the keys of the objects of a location that a service stores, without duplicates. The search path of
- * the connection must be the schema of the service.
+ * Yields the keys of a location's objects. The search path must be the schema of the service.
  *
  * @throws `Error` that names columns with keys of objects that are not in the list.
  */
@@ -129,8 +140,7 @@ function findLocationCondition(service: ServiceName, table: string): string {
 }
 
 /**
- * Returns the tables of a service that can contain rows of a location, read from the database, so that none is
- * forgotten. A partitioned table is one table. A table comes after the tables to which its rows refer.
+ * Returns the tables that can contain rows of a location, so that none is forgotten, each after those to which it refers.
  *
  * @throws `Error` that names the tables of which it is not decided which rows belong to a location.
  */
@@ -159,10 +169,7 @@ export async function listLocationTables(
   return sortByReferences(locationTables, await listReferences(sql, schema));
 }
 
-/**
- * Returns the number of rows of a location in each table of a service, as `service.table`. Tables without such rows are
- * left out. The search path of the connection must be the schema of the service.
- */
+/** Returns the numbers of rows as `service.table`. The search path must be the schema of the service. */
 export async function countLocationRows(
   sql: postgres.Sql,
   service: { name: ServiceName; schema: string },

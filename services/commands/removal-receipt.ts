@@ -1,9 +1,10 @@
-import type { BusEventType } from "@pragma/contracts/events";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { eventRetentionMs } from "@pragma/runtime/messaging/event-streams";
 import { z } from "zod";
 import type { DataStoresConfig } from "./backup-and-restore.ts";
+import { keptEventTypes } from "./location-tables.ts";
 
 export const removalReceipt = z.object({
   locationId: z.guid(),
@@ -16,12 +17,6 @@ export const removalReceipt = z.object({
   remaining: z.array(z.object({ what: z.string(), until: z.string() })),
 });
 export type RemovalReceipt = z.infer<typeof removalReceipt>;
-
-/**
- * The events because of which gateways and services forget the location, and those of the audit log, which outlives the
- * location. They contain no data of the location.
- */
-export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
 
 export function listRemainingData(): RemovalReceipt["remaining"] {
   const after = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
@@ -42,9 +37,11 @@ export function listRemainingData(): RemovalReceipt["remaining"] {
   ];
 }
 
+export const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
+
 /** A removal in progress. Its steps complete the receipt. */
 export interface RemovalContext {
-  config: DataStoresConfig;
+  config: DataStoresConfig & z.infer<typeof natsConfigSchema>;
   /** Connection pools, as the roles that own the schemas. */
   databases: Record<ServiceName, Database>;
   locationId: string;

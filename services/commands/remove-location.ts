@@ -10,12 +10,13 @@ import { requireReachableDatabases } from "./database-snapshots.ts";
 import { countLocationRows, removalSequence } from "./location-tables.ts";
 import {
   listRemainingData,
+  natsConfigSchema,
   type RemovalContext,
   type RemovalReceipt,
   removalReceipt,
   saveReceipt,
 } from "./removal-receipt.ts";
-import { natsConfigSchema, removeEvents } from "./remove-events.ts";
+import { removeEvents } from "./remove-events.ts";
 import { removeObjects } from "./remove-objects.ts";
 import { removeRowsUntilNoneIsLeft } from "./remove-rows.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
@@ -32,9 +33,8 @@ interface RemovalOptions {
 }
 
 /**
- * Removes a location from this installation: its keys stop working, its webhooks stop, and then its objects, rows and
- * events are deleted. If the command is interrupted, it can be run again, and continues. Returns the receipt, which is
- * also stored in accounts.
+ * Stops the keys and webhooks of a location, then deletes its objects, rows and events. Continues an interrupted removal.
+ * Returns the receipt, which is also stored in accounts.
  *
  * @throws `ConfigError`, and `Error` when the location does not exist or is not confirmed, before it changes anything.
  */
@@ -44,8 +44,8 @@ export async function removeLocation({
   environment,
   log,
 }: RemovalOptions): Promise<RemovalReceipt> {
-  const config = readDataStoresConfig(environment);
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
+  const config = { ...readDataStoresConfig(environment), ...natsConfig };
   await requireReachableDatabases(config);
   const databases = createServiceDatabasePools(config);
   try {
@@ -60,7 +60,7 @@ export async function removeLocation({
         await removeObjects(context);
         await removeRowsUntilNoneIsLeft(context);
         receipt.remaining = listRemainingData();
-        await removeEvents(context, natsConfig);
+        await removeEvents(context);
         // Events that were handled in the meantime, or are no longer in the stream.
         await removeRowsUntilNoneIsLeft(context);
         await addRemovalToChangeFeed(context);
@@ -88,11 +88,7 @@ function createServiceDatabasePools({ databases, ...config }: DataStoresConfig):
 }
 
 /** Runs `work` while no other command removes this location. @throws `Error` if one does. */
-async function withLocationLock<Result>(
-  { sql, schema }: Database,
-  locationId: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
+async function withLocationLock<Result>({ sql, schema }: Database, locationId: string, work: () => Promise<Result>) {
   const lockKey = computeAdvisoryLockKey(schema, `location ${locationId}`);
   const connection = await sql.reserve();
   try {
@@ -188,8 +184,8 @@ async function countRows(context: RemovalContext): Promise<void> {
 }
 
 /**
- * Adds the removal to the feed of all locations, which has no other change of the location any more. While the feed is
- * locked, no instance of webhooks gives a position to a change that it has read before.
+ * Adds the removal to the feed of all locations. While the feed is locked, no instance of webhooks gives a position to a
+ * change that it has read before.
  */
 async function addRemovalToChangeFeed({ databases, locationId }: RemovalContext): Promise<void> {
   await databases.webhooks.transaction(async (tx) => {

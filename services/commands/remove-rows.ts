@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceName } from "@pragma/contracts/service-names";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { type LocationTable, listLocationTables, removalSequence } from "./location-tables.ts";
-import { keptEventTypes, type RemovalContext } from "./removal-receipt.ts";
+import { listLocationTables, removalSequence } from "./location-tables.ts";
+import type { RemovalContext } from "./removal-receipt.ts";
 
 const maxPasses = 10;
 const passIntervalMs = 1_000;
@@ -23,13 +22,13 @@ async function removeRows(context: RemovalContext): Promise<number> {
   for (const service of removalSequence) {
     const { sql, schema } = databases[service];
     const tables = await listLocationTables(sql, { name: service, schema });
-    for (const { name, condition } of tables.reverse().map((each) => toRemovableRows(service, each))) {
+    for (const { name, condition, removalCondition = condition } of tables.reverse()) {
       const onBatch = (rows: number) => {
         total += rows;
         log(`${service}.${name} ${rows}`);
       };
       // The id is a UUID.
-      const isOfLocation = sql`${sql.unsafe(condition.replaceAll("$1", `'${locationId}'`))}`;
+      const isOfLocation = sql`${sql.unsafe(removalCondition.replaceAll("$1", `'${locationId}'`))}`;
       const deleteRows = () => deleteRowsInBatches(sql, name, isOfLocation, onBatch);
       await retryTransient(deleteRows, AbortSignal.timeout(retryTimeoutMs));
     }
@@ -38,24 +37,4 @@ async function removeRows(context: RemovalContext): Promise<number> {
       delete from idempotent_requests where starts_with(owner, ${`${locationId} `}) or location_id = ${locationId}`;
   }
   return total;
-}
-
-function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
-  if (table.name === "outbox" || table.name === "sent_events") {
-    const keptTypes = keptEventTypes.map((type) => `'${type}'`).join(", ");
-    return { ...table, condition: `location_id = $1 and type not in (${keptTypes})` };
-  }
-  switch (`${service}.${table.name}`) {
-    // Operators' consumers, and consumers with keys of other locations, remain.
-    case "accounts.consumers":
-      return {
-        ...table,
-        condition: "location_id = $1 and not exists (select from api_keys where consumer_id = consumers.id)",
-      };
-    // A task of reporting deletes these objects and rows, so that the objects of uploads in progress are found.
-    case "reporting.unused_objects":
-      return { ...table, condition: "location_id = $1 and false" };
-    default:
-      return table;
-  }
 }
