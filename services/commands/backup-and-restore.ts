@@ -85,17 +85,11 @@ const backupPathsOf = (folder: string, dumps = "") => ({
 });
 
 /**
- * Writes to a folder all data that cannot be recomputed: first a dump of each service, all of the same moment, then the
- * till bodies to which till-ingest referred at that moment. A body can be missing only if it was removed during the
- * backup, because till-ingest stores a body before the row that refers to it.
- *
- * If the folder contains an earlier backup, adds the bodies that the folder does not contain yet, and replaces the dumps
- * when everything else is complete. If the backup fails, the earlier one stays usable.
+ * Writes all data that cannot be recomputed: dumps of all services of the same moment, then the till bodies of that moment.
+ * A body can be missing only if it was removed during the backup, because it is stored before the row that refers to it.
+ * Adds missing bodies to an earlier backup, and replaces its dumps last, so that it stays usable after a failure.
  */
-export async function createDatabaseAndTillBackup(
-  config: DataStoresConfig,
-  { folder, log }: BackupOptions,
-): Promise<BackupManifest> {
+export async function createDatabaseAndTillBackup(config: DataStoresConfig, { folder, log }: BackupOptions) {
   const { databases, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
   const dumps = `dumps-${startedAt.replaceAll(/\W/g, "")}`;
@@ -139,10 +133,7 @@ export async function createDatabaseAndTillBackup(
  *
  * @throws `Error` before it writes any data, if a database has schemas of the namespace, or the backup has another one.
  */
-export async function restoreDatabaseAndTillBackup(
-  config: DataStoresConfig,
-  { folder, log }: BackupOptions,
-): Promise<BackupManifest> {
+export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, { folder, log }: BackupOptions) {
   const { databases, OBJECT_STORE, NAMESPACE } = config;
   const manifest = await readBackupManifest(folder);
   const paths = backupPathsOf(folder, manifest.dumps);

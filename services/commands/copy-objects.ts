@@ -28,9 +28,8 @@ const maxConcurrentCopies = 16;
 const listPageRows = 5_000;
 
 /**
- * Writes the objects to which the rows of a service refer to a file, one JSON object per line: bodies of till revisions,
- * packed tills, and files of accounting exports. Reads one partition at a time, a page of rows at a time, so that memory does
- * not grow with the number of objects. Writes an empty file for a service without objects.
+ * Writes the objects to which the rows of a service refer to a file, one JSON object per line. Reads a page of one partition
+ * at a time, so that memory does not grow with their number.
  */
 export async function writeStoredObjects(
   sql: postgres.Sql,
@@ -64,10 +63,7 @@ export async function* readStoredObjects(files: string[]): AsyncGenerator<Stored
       yield JSON.parse(line);
 }
 
-/**
- * Copies objects to another object store, in the form in which they are stored. Skips objects that have a copy, because
- * objects never change, and objects that are missing or do not have their hash. Logs the progress.
- */
+/** Copies objects as they are stored, except copied ones, which never change, and missing or damaged ones. */
 export async function copyObjects(
   objects: AsyncGenerator<StoredObject>,
   { log, ...urls }: { from: string; to: string; log: (line: string) => void },
@@ -94,11 +90,7 @@ export async function copyObjects(
   }
 }
 
-async function copyObject(
-  { key, hash }: StoredObject,
-  from: CompressingObjectStore,
-  to: CompressingObjectStore,
-): Promise<"copied" | "missing" | "damaged"> {
+async function copyObject({ key, hash }: StoredObject, from: CompressingObjectStore, to: CompressingObjectStore) {
   if (await to.has(key)) return "copied";
   try {
     const { body, encoding } = await from.streamStored(key);

@@ -16,14 +16,10 @@ interface DatabaseRoleOptions {
 }
 
 /**
- * Grants the role in a service's URL the privileges that the service needs in a schema: to read and write rows, and to
- * call functions. Sets the defaults of its sessions in this database, which a pooler in transaction mode needs. Creates the role if it does not exist. Changes the role's password if it differs from the password in
- * the URL. Creating roles and changing passwords require CREATEROLE.
+ * Creates the role in a service's URL if necessary, with its password and the defaults of its sessions, and grants it the
+ * privileges that the service needs. Creating roles and changing passwords require CREATEROLE.
  */
-export async function ensureRoleWithSchemaPrivileges(
-  db: Database,
-  { url, tls, log }: DatabaseRoleOptions,
-): Promise<void> {
+export async function ensureRoleWithSchemaPrivileges(db: Database, { url, tls, log }: DatabaseRoleOptions) {
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {
@@ -101,10 +97,7 @@ async function grantPrivileges(tx: SqlTransaction, schema: string, role: string)
 
 const scramIterations = 4096;
 
-/**
- * Returns the verifier that PostgreSQL stores for a password (SCRAM-SHA-256, RFC 5803). If a statement contains only
- * the verifier, the password cannot appear in logs. Supports only passwords of ASCII characters.
- */
+/** Returns a SCRAM-SHA-256 verifier (RFC 5803), so that no log contains the password, which must be ASCII. */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, scramIterations, 32, "sha256");

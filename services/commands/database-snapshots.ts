@@ -27,8 +27,7 @@ const lockRetryDelayMs = 500;
 const lockNotAvailable = "55P03";
 
 /**
- * Runs `work` with a snapshot of each database, all of the same moment. With several databases, no service can publish
- * events while the snapshots are taken, so that no snapshot contains the effect of an event that another one lacks.
+ * Runs `work` with a snapshot of each database, all of the same moment: services publish no events while they are taken.
  *
  * @throws `Error` when a database lacks the schema of one of its services, or when the outboxes cannot be locked.
  */
@@ -119,10 +118,7 @@ async function requireServiceSchemas(sql: postgres.Sql, { url, services }: Servi
     );
 }
 
-/**
- * Runs `work` while no transaction in these databases has written to an outbox without having committed. Services wait
- * at their next write to an outbox until `work` ends.
- */
+/** Runs `work` while no transaction has written to an outbox without a commit. Services wait at their next write. */
 async function runWhileOutboxesAreLocked<Result>(
   connections: readonly { database: ServiceDatabase; locks: postgres.Sql }[],
   work: () => Promise<Result>,

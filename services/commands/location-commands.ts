@@ -12,10 +12,7 @@ interface CommandContext {
 }
 
 /** Runs a command of `npm run ops -- location`. @throws `OpsCommandLineUsageError` for an invalid command line. */
-export async function runLocationCommand(
-  commandLine: string[],
-  { environment, log }: CommandContext,
-): Promise<unknown> {
+export async function runLocationCommand(commandLine: string[], { environment, log }: CommandContext) {
   const { positionals, values } = parseOpsCommandLine(commandLine);
   const [verb, argument, ...others] = positionals;
   if (verb !== "count" && verb !== "remove")
@@ -28,10 +25,7 @@ export async function runLocationCommand(
 }
 
 /** Returns the numbers of rows by table, all of the same moment. @throws `Error` if the location never existed. */
-async function countAllLocationRows(
-  locationId: string,
-  environment: EnvironmentVariables,
-): Promise<Record<string, number>> {
+async function countAllLocationRows(locationId: string, environment: EnvironmentVariables) {
   const config = readDataStoresConfig(environment);
   return withDatabaseSnapshots(config.databases, config, async (snapshots) => {
     const counts: Record<string, number> = {};

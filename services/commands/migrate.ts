@@ -2,7 +2,7 @@
  * `node build/services/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
  * SERVICE to prepare the database for only one service. The event streams in NATS are always prepared for all services.
  */
-import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { serviceNames } from "@pragma/contracts/service-names";
 import { runWithDeadline } from "@pragma/runtime/concurrency/run-with-deadline";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import {
@@ -30,35 +30,27 @@ const migrateConfig = z.object({
     ...{ EVENT_STREAM_REPLICAS: true, ORDER_EVENT_STREAM_MAX_BYTES: true, TILL_EVENT_STREAM_MAX_BYTES: true },
   }).shape,
   ...serverTlsConfigSchema.shape,
+  SERVICE: z.enum(serviceNames).optional(),
 });
 
 /** The error for a failed migration. Its message tells the operator which database or server to check. */
 class MigrationError extends Error {}
 
 /**
- * Migrates the tables of every service, or of one service, with the role that owns them. Creates or updates the
- * database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event streams. Safe to run
- * repeatedly.
- *
- * @throws `ConfigError` that lists invalid variables.
+ * Migrates the tables of every service, or of the one in SERVICE, with the role that owns them. Creates or updates the
+ * roles of services with a `<SERVICE>_DATABASE_URL`, and the event streams. Safe to run repeatedly.
  */
-async function migrateAll(
-  environment: EnvironmentVariables,
-  { onlyService, log }: { onlyService: ServiceName | undefined; log: Logger },
-): Promise<void> {
+async function migrateAll(environment: EnvironmentVariables, log: Logger): Promise<void> {
   const config = readConfigFromEnvironment(migrateConfig, environment);
-  const services = onlyService === undefined ? serviceNames : [onlyService];
+  const services = config.SERVICE === undefined ? serviceNames : [config.SERVICE];
   const urls = readServiceDatabaseUrls(environment, services);
   for (const name of services) {
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
     const { owner, service: url } = urls[name];
     const db = createDatabasePool({ ...config, DATABASE_URL: owner, DATABASE_POOL: 3 }, { schema, log });
     try {
-      await migrateSchema(db, {
-        module: (await loadServiceDefinition(name)).module,
-        canMigrate: true,
-        log,
-      });
+      const { module } = await loadServiceDefinition(name);
+      await migrateSchema(db, { module, canMigrate: true, log });
       if (url !== undefined) await ensureRoleWithSchemaPrivileges(db, { url, tls: config, log });
     } catch (cause) {
       // Node.js reports one error for each address of a host, in an error without a message.
@@ -90,11 +82,7 @@ async function migrateAll(
 
 const log = createLogger({ name: "migrate", level: "info" });
 try {
-  const { SERVICE: onlyService } = readConfigFromEnvironment(
-    z.object({ SERVICE: z.enum(serviceNames).optional() }),
-    process.env,
-  );
-  await migrateAll(process.env, { onlyService, log });
+  await migrateAll(process.env, log);
 } catch (error) {
   if (error instanceof ConfigError || error instanceof MigrationError || error instanceof UnusableServerError)
     process.stderr.write(`${error.message}\n`);

@@ -40,6 +40,12 @@ const commonErrors: ApiErrorCode[] = [
 ];
 /** Of operations that the gateway forwards: the service does not respond in time, or too much is waiting. */
 const forwardingErrors: ApiErrorCode[] = ["overloaded", "upstream_timeout"];
+const idempotencyErrors: ApiErrorCode[] = [
+  "invalid_request",
+  "idempotency_key_in_use",
+  "idempotency_key_reused",
+  "quota_exceeded",
+];
 const bodyErrors: ApiErrorCode[] = [
   "invalid_request",
   "malformed_json",
@@ -149,16 +155,16 @@ function separateNullFromEnumeration(schema: JsonObject): JsonObject {
 }
 
 function descriptionOf({ description: text, scope, deprecation }: ApiOperationDefinition): string {
-  const successorNotice = deprecation?.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
-  const deprecationNotice = deprecation
-    ? `\n\nDeprecated: this operation may be removed on or after ${deprecation.sunset}.${successorNotice}`
-    : "";
-  const description = `${text}${deprecationNotice}`;
-  if (scope === null) return `${description}\n\nNo API key is required.`;
-  const meaning = !(scope in scopeDescriptions)
-    ? ""
-    : ` (${scopeDescriptions[scope as ApiScope].replace(/^./, (letter) => letter.toLowerCase())})`;
-  return `${description}\n\nScope: \`${scope}\`${meaning}.`;
+  const paragraphs = [text];
+  if (deprecation) {
+    const successorNotice = deprecation.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
+    paragraphs.push(`Deprecated: this operation may be removed on or after ${deprecation.sunset}.${successorNotice}`);
+  }
+  const meaning = scope !== null && scope in scopeDescriptions ? scopeDescriptions[scope as ApiScope] : "";
+  const explanation = meaning && ` (${meaning.replace(/^./, (letter) => letter.toLowerCase())})`;
+  return [...paragraphs, scope === null ? "No API key is required." : `Scope: \`${scope}\`${explanation}.`].join(
+    "\n\n",
+  );
 }
 
 function requestHeadersOf({ method, scope, request, responses }: ApiOperationDefinition): z.ZodObject {
@@ -188,12 +194,6 @@ function successResponsesOf({ responses }: ApiOperationDefinition) {
 
 function errorResponsesOf({ errors, request, scope, method, isServedByGateway }: ApiOperationDefinition) {
   const hasInput = request?.params || request?.query;
-  const idempotencyErrors: ApiErrorCode[] = [
-    "invalid_request",
-    "idempotency_key_in_use",
-    "idempotency_key_reused",
-    "quota_exceeded",
-  ];
   const codes = new Set<ApiErrorCode>([
     ...(method === "post" ? idempotencyErrors : []),
     ...(request?.body ? bodyErrors : []),

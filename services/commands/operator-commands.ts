@@ -83,11 +83,7 @@ interface CommandOutput {
 }
 
 /** Runs a command and returns the result to print. Throws `OpsCommandLineUsageError` when the command line is invalid. */
-export async function runOpsCommand(
-  commandLine: string[],
-  client: OpsPortClient,
-  output: CommandOutput,
-): Promise<unknown> {
+export async function runOpsCommand(commandLine: string[], client: OpsPortClient, output: CommandOutput) {
   const { positionals, values } = parseOpsCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {

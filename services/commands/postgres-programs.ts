@@ -3,11 +3,9 @@ import { promisify } from "node:util";
 import type { ServerTlsConfig } from "@pragma/runtime/config/server-tls";
 
 /**
- * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
- * machine can read the arguments of a process.
+ * Runs a PostgreSQL client program, with the password in the environment, because other users can read arguments.
  *
- * @throws `Error` when the program is not installed, or when it fails. After a failure, the message contains the end of
- * the program's error output.
+ * @throws `Error` when the program is not installed, or with the end of its error output when it fails.
  */
 export async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",

@@ -9,18 +9,15 @@ const aclRules: Record<string, (namespace: string) => string> = {
   monitor: () => "-@all +@connection +info",
 };
 
-/**
- * The Redis commands that the jobs service may use: all except Pub/Sub and commands that administer the server or list
- * all keys. INFO is added, because BullMQ needs it and `@dangerous` contains it.
- */
+/** No Pub/Sub, administration or lists of all keys. BullMQ needs INFO, which `@dangerous` contains. */
 const bullmqCommands = "+@all -@admin -@dangerous -@pubsub -scan -randomkey -dbsize +info";
 
 /** Returns the variable with the password of a user, such as REDIS_PASSWORD_GATEWAY for `gateway`. */
 const passwordVariable = (user: string) => `REDIS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
 
 /**
- * Returns the content of the Redis ACL file. Passwords are `$VARIABLE` placeholders, which deploy/redis/start.sh
- * replaces because Redis does not read environment variables. The file disables anonymous access.
+ * Returns the content of the Redis ACL file, which disables anonymous access. deploy/redis/start.sh replaces `$VARIABLE` by
+ * passwords, because Redis does not read environment variables.
  */
 export function renderRedisAclFile(namespace: string): string {
   const users = Object.entries(aclRules).map(

@@ -33,9 +33,8 @@ export async function removeObjects(context: RemovalContext): Promise<void> {
 }
 
 /**
- * Deletes the objects that tills had before they were unpacked, and their rows. Returns the number of objects. Leaves rows
- * of uploads, which are deleted within an hour after the upload began: an upload can still be in progress, and its object
- * could not be found without its row.
+ * Deletes the objects that tills had before they were unpacked. Leaves those of uploads, whose row says how to find their
+ * object, and which are deleted within an hour after the upload began.
  */
 async function removeObjectsOfUnpackedTills(
   reporting: Database,

@@ -36,11 +36,7 @@ async function ensureTrigger(db: Database, table: string): Promise<void> {
   await retryTransient(addTrigger, AbortSignal.timeout(triggerTimeoutMs));
 }
 
-/**
- * Waits until all transactions that have written before have ended. Later ones see what has been committed.
- *
- * @throws `Error` when a transaction is still open after the timeout.
- */
+/** Waits until earlier transactions have ended. @throws `Error` when one is still open after the timeout. */
 export async function awaitEarlierTransactions({ sql, schema }: Database, transactionTimeoutMs: number): Promise<void> {
   const [row] = await sql<{ id: string }[]>`select pg_current_xact_id()::text as id`;
   for (let waitedMs = 0; waitedMs < transactionTimeoutMs; waitedMs += 100) {
