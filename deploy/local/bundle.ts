@@ -43,10 +43,7 @@ const otherInputs = ["package-lock.json", "deploy/local/bundle.ts"];
 
 const inputsFile = join(bundleFolder, "inputs.json");
 
-/**
- * Bundles the product, unless no bundled file has changed since. Files of earlier bundles stay for a day, because a process
- * that runs from them loads some of them later.
- */
+/** Bundles the product if a file has changed. Keeps earlier files for a day, because processes load some later. */
 export async function bundleProduct(): Promise<void> {
   if (isUpToDate()) return;
   // Loaded here, because a start that has nothing to bundle does not need it.
@@ -116,10 +113,7 @@ function removeOldChunks(outputs: string[]): void {
   }
 }
 
-/**
- * Copies the packages and the files that the product reads while it runs. Returns the paths of these files and of their
- * folders, whose time changes only when a file is added or removed.
- */
+/** Copies what the product reads while it runs. Returns the paths of files and of folders, for their times. */
 function copyReadFiles(): string[] {
   const services = readdirSync(join(repositoryFolder, "services"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

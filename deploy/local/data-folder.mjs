@@ -60,8 +60,7 @@ export function ignoreMissingContainer(error) {
 }
 
 /**
- * Creates a folder for temporary server data. It is removed when this process ends, or by `removeServerDataFolder`.
- * Other users can enter but not list it, because PostgreSQL may run as a different user from this process.
+ * Creates a temporary folder that other users, such as the one who runs PostgreSQL, can enter but not list.
  * @param {string} label part of the folder's name
  */
 export function createTemporaryDataFolder(label, parent = tmpdir()) {
@@ -72,9 +71,7 @@ export function createTemporaryDataFolder(label, parent = tmpdir()) {
 }
 
 /**
- * Creates a temporary folder for the data of servers that tests use, in memory if enough memory is free. On a disk,
- * creating the files of the tables of a test can take seconds, because ext4 without a journal skips the inodes of all
- * files that were deleted in the last minutes, one by one.
+ * Creates a temporary folder for data of tests, in memory if enough is free: on ext4, creating files can take seconds.
  * @param {string} label part of the folder's name
  */
 export function createTestServerDataFolder(label) {

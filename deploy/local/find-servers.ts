@@ -54,11 +54,8 @@ const postgresFolders = [
 let lastSearch: Promise<unknown> = Promise.resolve();
 
 /**
- * Returns the installed programs for each kind of server, the newest first. The list is empty for a server that must
- * run in Docker, because no program is installed or PRAGMA_SERVERS=docker is set. If Docker is not available and this
- * process is root on Debian, installs the missing servers.
- *
- * @throws `LocalCommandUserError` that states which programs to install.
+ * Returns the installed programs, the newest first, or an empty list for a server that must run in Docker. Installs missing
+ * servers if Docker is not available and this process is root on Debian. @throws `LocalCommandUserError`
  */
 export function findOrInstallServerBinaries<K extends InfrastructureServerKind>(
   kinds: readonly K[],

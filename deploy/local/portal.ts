@@ -17,10 +17,8 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Installs the packages of the documentation site and builds the site if necessary, in the background, and serves it with
- * the given URLs and API key once the key is known.
- * Returns a message for the user. If the site cannot be built or served, the message contains the error. Never throws,
- * because the API works without the documentation.
+ * Installs, builds and serves the documentation site, with the API key once it is known. Returns a message for the user, and
+ * never throws, because the API works without the documentation.
  */
 export async function startDocsPortal(
   port: number,

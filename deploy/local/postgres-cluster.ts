@@ -50,12 +50,7 @@ export async function preparePostgresCluster({
   return { command: join(programs, "postgres"), args: ["-D", cluster, ...listenOptions], user };
 }
 
-/**
- * Returns the folder that contains the PostgreSQL programs to use: programs of the version that created the cluster, or
- * of the newest version if the cluster does not exist yet.
- *
- * @throws `LocalCommandUserError` if the cluster is broken, or the version that created it is not installed.
- */
+/** Returns the folder of the programs: of the version that created the cluster, or of the newest for a new one. */
 function findProgramsFolder(binaries: InstalledServerBinary[], cluster: string): string {
   const newest = binaries[0] ?? { path: "", version: "none" };
   if (!existsSync(cluster)) return dirname(newest.path);
@@ -74,15 +69,10 @@ function findProgramsFolder(binaries: InstalledServerBinary[], cluster: string):
 }
 
 /**
- * Creates a UTF-8 cluster with an empty database `pragma` and one user, `pragma`, who logs in with a password. The
- * folder gets its final name only after all its files have been written, so that an incomplete cluster is never
- * started.
+ * Creates a UTF-8 cluster with an empty database `pragma` and a user `pragma`. The folder gets its name last, so that an
+ * incomplete cluster is never started.
  */
-async function createCluster(
-  cluster: string,
-  programs: string,
-  { user, password, durable }: NewClusterOptions,
-): Promise<void> {
+async function createCluster(cluster: string, programs: string, { user, password, durable }: NewClusterOptions) {
   const unfinished = `${cluster}.unfinished`;
   const passwordFile = `${cluster}.password`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -132,9 +122,8 @@ function readWorkingFolder(pid: string): string | undefined {
 }
 
 /**
- * Removes the lock file of a killed server if the process id in it now belongs to another process. PostgreSQL would not
- * start, because it would assume that the other process is the killed server. If no process has this id, the lock file
- * is not removed, because it records the shared memory that the killed server used.
+ * Removes the lock file of a killed server if its process id now belongs to another process, for which PostgreSQL would
+ * take it. Without such a process, the file stays, because it records the shared memory of the killed server.
  */
 function removeStaleLock(cluster: string): void {
   const lockFile = join(cluster, "postmaster.pid");
@@ -151,10 +140,8 @@ export interface OperatingSystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL and PgBouncer if this process is root, because both refuse to run as root. The user
- * is Debian's `postgres`, or the system user `pragma`, which is created if necessary. Returns undefined if not root.
- *
- * @throws `LocalCommandUserError` when the user cannot be created.
+ * Returns Debian's `postgres`, or `pragma`, which is created if necessary, if this process is root: PostgreSQL and PgBouncer
+ * refuse to run as root. @throws `LocalCommandUserError` when the user cannot be created.
  */
 export function findUnprivilegedUser(): OperatingSystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -177,11 +164,8 @@ function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
 }
 
 /**
- * Returns a data folder that this user can enter. If necessary, gives the user's group access to the given folder and
- * to its parent. If the user still has no access, because of a folder above them such as /root, returns the fallback in
- * /var/tmp.
- *
- * @throws `LocalCommandUserError` if the fallback folder does not belong to root.
+ * Returns a data folder that this user can enter: the given one, to which the user's group gets access, or a fallback in
+ * /var/tmp. @throws `LocalCommandUserError` if the fallback does not belong to root.
  */
 export function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
   const canEnter = (path: string) =>

@@ -35,8 +35,7 @@ export function isProcessRunning({ pid, startedAt }) {
 }
 
 /**
- * Sends a signal to a process and waits until the process has ended. After the timeout, kills the process and waits at
- * most five more seconds.
+ * Sends a signal to a process and waits until it has ended. After the timeout, kills it and waits five more seconds.
  * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} signal
  * @param {number} timeoutMs
@@ -53,7 +52,7 @@ export async function terminateProcess(identity, signal, timeoutMs) {
 }
 
 /**
- * Sends a signal to a process or a process group. Does nothing if the process or group has ended.
+ * Does nothing if the process or group has ended.
  * @param {number} pid negative for a group
  * @param {NodeJS.Signals} signal
  */
@@ -116,8 +115,7 @@ export function spawnProcessWithExitCleanup(command, args, options, { signal = "
 }
 
 /**
- * Makes this process also store its registered resources in a file. If this process and its cleanup process are both
- * killed, the next start reads the file and cleans up these resources.
+ * Stores the registered resources in a file, too, in case the cleanup process is also killed.
  * @param {string} file
  */
 export function startPersistingCleanupResources(file) {

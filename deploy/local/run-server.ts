@@ -88,11 +88,9 @@ const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
 
 /**
- * Starts a server for this process and waits until the server is ready. The server is stopped when this process ends
- * for any reason.
+ * Starts a server, which is stopped when this process ends for any reason, and waits until it is ready.
  *
- * @throws `LocalCommandUserError` if the port is in use, or if the server cannot be started, ends, or is not ready
- * ten minutes after the last line in its log.
+ * @throws `LocalCommandUserError` if it cannot be started, ends, or is not ready ten minutes after the last line in its log.
  */
 export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
@@ -244,10 +242,7 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
   }
 }
 
-/**
- * Moves the contents of a log file to `<file>.1` if the file has reached the maximum size, and overwrites the previous
- * `<file>.1`. The writer of the log must have opened the file for appending. Returns the remaining size of the file.
- */
+/** Moves a full log to `<file>.1`, and returns its remaining size. Its writer must have opened it for appending. */
 export function rotateLogFile(file: string, maxBytes: number): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size < maxBytes) return size;
@@ -258,10 +253,7 @@ export function rotateLogFile(file: string, maxBytes: number): number {
 
 const readLog = (file: string) => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0));
 
-/**
- * Returns the path of a log file and its last lines, for an error message. Skips the first `from` bytes, unless the
- * file is now shorter because it was rotated.
- */
+/** Returns the path and the last lines of a log, without the first `from` bytes if it still has them. */
 export function describeLogEnd(file: string, from: number): string {
   const bytes = readLog(file);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();

@@ -9,13 +9,11 @@ const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
 const duplicateSignalMs = 1_000;
 
 /**
- * Installs packages, enables imports of TypeScript, runs a program, and then exits this process with the code that the
- * program returns. If the program returns undefined, the process exits on Ctrl-C, SIGTERM or SIGHUP, or when npm has
- * ended. On an error, the process prints one message and exits with code 1. Before every exit, all started processes
- * are cleaned up, unless a second signal arrives more than a second after the first.
+ * Installs packages, runs a program, and exits with the code that it returns. If it returns undefined, exits on a signal, or
+ * when npm has ended. On an error, prints one message and exits with code 1. Before every exit, cleans up all started
+ * processes, unless a second signal arrives more than a second after the first.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
- * @param {{ stopExitCode?: number, installPackages?: () => Promise<void> }} [options] the exit code after a signal, and how
- *   to install packages; by default all are installed
+ * @param {{ stopExitCode?: number, installPackages?: () => Promise<void> }} [options] by default, all are installed
  */
 export async function runProgramUntilStopped(
   program,

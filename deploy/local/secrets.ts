@@ -7,11 +7,7 @@ import { LocalCommandUserError } from "./terminal.mjs";
 /** The encryption keys for stored data (`name:secret`), the first admin key, and the token of the ops port. */
 type LocalSecrets = Record<"dataKeys" | "adminKey" | "opsToken", string>;
 
-/**
- * Returns the secrets of a local installation. The first call creates them in a file that only its owner can read.
- *
- * @throws `LocalCommandUserError` if the file is broken. The file is not replaced, because only its keys decrypt stored data.
- */
+/** Returns the secrets in a file of the folder. @throws `LocalCommandUserError` if it is broken: they decrypt data. */
 export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSecrets> {
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.

@@ -71,11 +71,7 @@ export async function startLocalServers(profile: "start" | "test"): Promise<Star
   return { urls: Object.fromEntries(await Promise.all(urls)), ready };
 }
 
-/**
- * Returns the URL of a running server of this kind from the environment; undefined if its variable is not set or empty.
- *
- * @throws `LocalCommandUserError` if the URL is invalid or the server does not respond.
- */
+/** Returns the URL in a server's variable. @throws `LocalCommandUserError` if it is invalid or does not respond. */
 export async function findServerUrl(kind: InfrastructureServerKind): Promise<string | undefined> {
   const { name, variable } = serverDefinitions[kind];
   const value = process.env[variable];
@@ -329,9 +325,8 @@ export function isServerResponding(kind: InfrastructureServerKind, url: string):
 }
 
 /**
- * Returns whether an error proves that a server is ready: the server itself responded with an error, for example
- * because it denied the login, or only the TLS handshake failed. A PostgreSQL server that is still starting is not
- * ready.
+ * Returns whether an error proves that a server is ready: it denied the login, for example, or only the TLS handshake
+ * failed. A PostgreSQL server that is still starting is not ready.
  */
 function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";

@@ -47,11 +47,9 @@ export function ensureDocsPortalPackagesInstalled(options) {
 }
 
 /**
- * Installs the packages in a folder's package-lock.json, unless they are already installed. Install scripts of packages do
- * not run, because `.npmrc` disables them.
+ * Installs the packages in a folder's package-lock.json, unless they are installed. Install scripts do not run (`.npmrc`).
  * @param {string} folder
- * @param {{ workspaces?: string[], inBackground?: boolean, label?: string }} [options] `workspaces` are those whose packages
- *   are needed; default: all
+ * @param {{ workspaces?: string[], inBackground?: boolean, label?: string }} [options] default: all workspaces
  * @throws {LocalCommandUserError} with the errors in the output of npm
  */
 export async function ensureNpmPackagesInstalled(folder, { workspaces, inBackground = false, label = "" } = {}) {
@@ -91,8 +89,7 @@ async function runNpm(folder, args, inBackground) {
 /** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
 
 /**
- * Returns whether npm's record of installed packages matches the lockfile, as it does after a manual `npm install`.
- * Optional packages for other systems may be missing.
+ * Returns whether npm's record matches the lockfile. Optional packages for other systems may be missing.
  * @param {Lockfile} lockfile
  * @param {string} recordFile
  */

@@ -17,8 +17,8 @@ const seedDemoProgram = join(bundleFolder, "simulator", "src", "demo.js");
 const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
 
 /**
- * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. The documentation
- * is ready last; if it cannot be started, only prints the error. Calls `fail` if the product exits unexpectedly.
+ * Starts the servers, the product, the demo and the documentation, and resolves when all are ready. Calls `fail` if the
+ * product exits unexpectedly.
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();

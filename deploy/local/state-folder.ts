@@ -35,12 +35,7 @@ const minFreeBytes = 256 * 2 ** 20;
 /** Milliseconds to wait for the end of an earlier start that was killed a moment ago, and of its cleanup process. */
 const maxWaitMs = { owner: 2_000, cleanupProcess: 40_000 };
 
-/**
- * Creates the folder with access for this user only, or checks that the existing folder can be used.
- *
- * @throws `LocalCommandUserError` if the folder belongs to another user, cannot be written, has another layout version or
- * is broken, or if its disk is nearly full.
- */
+/** Creates the folder for this user only. @throws `LocalCommandUserError` if the folder cannot be used. */
 export function prepareLocalStateFolder(folder = localStateFolder): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new LocalCommandUserError(`${folder} is not a folder. Remove it.`);
@@ -107,8 +102,7 @@ function describeUser(uid: number): string {
 }
 
 /**
- * Locks the folder for this process. If an earlier process was killed, waits until its cleanup process has ended, and
- * cleans up the resources that are left.
+ * Locks the folder for this process, after the cleanup of a process that was killed.
  *
  * @throws `LocalCommandUserError` if another running process uses the folder.
  */
