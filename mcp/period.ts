@@ -101,10 +101,8 @@ export async function selectPeriod(
 }
 
 /**
- * Returns the location of the arguments, or of the API key, and its time zone. That of another location than the key's is
- * read from the API, for which the key needs the scope `locations:write`.
- *
- * @throws `ToolInputError` if neither the arguments nor the API key have a location.
+ * Returns the location of the arguments, or of the API key, and its time zone. That of another location needs the scope
+ * `locations:write`. @throws `ToolInputError` if neither the arguments nor the API key have a location.
  */
 export async function selectLocation(
   { ownLocation, api }: ToolContext,
@@ -140,10 +138,7 @@ export function resolvePeriod(
   return { ...range, ...(name && { name }), includesToday: range.since <= today && today <= range.until };
 }
 
-/**
- * Returns the days of the week or month before that correspond to those of a week or month that is not over: a Monday to
- * Wednesday is compared with a Monday to Wednesday. Returns undefined for other periods.
- */
+/** Returns the corresponding days of the week or month before one that is not over; undefined for other periods. */
 export function findSameDaysBefore({ since, until, name }: Period): DayRange | undefined {
   if (name === "this_week") return { since: addDays(since, -7), until: addDays(until, -7) };
   if (name !== "this_month") return undefined;

@@ -17,9 +17,8 @@ const formatRow = (cells: unknown[]) =>
   `| ${cells.map((cell) => cleanText(String(cell ?? "-"), "-", maxCellLength)).join(" | ")}`;
 
 /**
- * Returns the structured content of an answer as text. Objects are lines, and lists of objects are tables. Rows begin with a
- * separator, which names cannot contain, so that a name looks neither like a line of the server nor like Markdown. Names
- * must be clean: see `cleanText`.
+ * Returns structured content as text. Objects are lines, and lists of objects are tables. Rows begin with a separator, which
+ * names cannot contain (`cleanText`), so that a name looks neither like a line of the server nor like Markdown.
  */
 export function renderText(content: Record<string, unknown>): string {
   const lines: string[] = [];

@@ -28,10 +28,7 @@ export interface SimulatedDay {
 }
 
 /** Returns the schedule of a day, with simulated date-times. `toSimulatedMs` must be increasing. */
-export function createSimulatedSchedule(
-  generated: GeneratedTill,
-  toSimulatedMs: (instantMs: number) => number,
-): SimulatedDay {
+export function createSimulatedSchedule(generated: GeneratedTill, toSimulatedMs: (instantMs: number) => number) {
   const shiftedJson = JSON.stringify(generated).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );

@@ -2,10 +2,8 @@ import type { SeededRandom } from "./random.ts";
 import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-cases.ts";
 
 /**
- * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
- * of 0.02, 6 of 300 orders have the case (sometimes 5 or 7, because of rounding). The kinds from `canceledOrder` to
- * `trainingOrder` are shares of all orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases
- * are shares of those orders in which the case is possible.
+ * The share of orders with each special case in a till, from 0 to 1: with 0.02, about 6 of 300 orders have the case. Kinds
+ * from `canceledOrder` to `trainingOrder` are shares of all orders, others of those in which the case is possible.
  */
 export const defaultCaseShares = {
   takeout: 0.15,
@@ -83,11 +81,7 @@ export interface SimulatedOrderPlan {
 }
 
 /** Returns plans for `count` orders. The shares in `mix` determine the number of orders with each special case. */
-export function planSimulatedOrders(
-  random: SeededRandom,
-  count: number,
-  mix: SimulatedOrderCaseShares,
-): SimulatedOrderPlan[] {
+export function planSimulatedOrders(random: SeededRandom, count: number, mix: SimulatedOrderCaseShares) {
   const ordinary = {
     serviceType: "eatin",
     countsGuests: true,

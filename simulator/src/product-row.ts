@@ -116,10 +116,9 @@ export function chooseRandomProductModifiers(
 }
 
 /**
- * Returns when a product is ordered, when the kitchen is called for it (null if no call is needed), and its preparation
- * sequence. Seated guests first order drinks, then starters, main courses and menus together, and desserts later. Some
- * drinks are ordered in a later round. The kitchen is called for main courses and for the later steps of a menu. In
- * takeout and delivery orders, all products are ordered together, and no call is needed.
+ * Returns when a product is ordered, when the kitchen is called for it (null without a call), and its preparation sequence.
+ * Seated guests order drinks, then courses and menus together, later desserts and more drinks. The kitchen is called for
+ * main courses and later steps of a menu. In takeout and delivery orders, all are ordered together, without a call.
  */
 function computeServingTimes(
   { random, room, times }: OrderGenerationContext,
@@ -139,10 +138,7 @@ function computeServingTimes(
 /** By preparation sequence: the share of the stay after which the kitchen is called. Sequence 0 needs no call. */
 const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
-/**
- * Returns the row with an additional discount and updated amounts. If a discount applies to several products, its rows
- * have the same group id. A discount that is not validated does not change the amounts.
- */
+/** Adds a discount, which changes the amounts if it is validated. `groupId` joins those of several products. */
 export function applyDiscountToProductRow(
   { random, times }: Pick<OrderGenerationContext, "random" | "times">,
   row: PosOrderProductRow,

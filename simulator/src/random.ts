@@ -3,12 +3,7 @@ import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 
-/**
- * A generator of random values. The same seed generates the same values on every machine.
- *
- * The seed is a text of any length. Its hash provides all 128 bits of the generator's state, so that different seeds do
- * not generate the same UUIDs.
- */
+/** A generator whose values are the same on every machine. All 128 bits of its state come from a hash of the seed. */
 export class SeededRandom {
   readonly #seed: string;
   readonly #generator: ReturnType<typeof xoroshiro128plusFromState>;

@@ -3,10 +3,7 @@ import { percentToBasisPoints } from "@pragma/contracts/money";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaurant.ts";
 
-/**
- * Returns the catalog of a restaurant. It contains all items to which the restaurant's tills refer, with the same ids,
- * and two archived products.
- */
+/** Returns all items to which the restaurant's tills refer, with the same ids, and two archived products. */
 export function buildRestaurantCatalog(restaurant: GeneratedRestaurant): Catalog {
   const { products, rooms, paymentMethods } = restaurant;
   const taxes = uniqueById(products.map(({ tax }) => tax));

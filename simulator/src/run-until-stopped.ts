@@ -9,9 +9,8 @@ export function formatErrorWithCauses(error: unknown): string {
 }
 
 /**
- * Runs a program until it ends. SIGINT (Ctrl-C), SIGTERM and SIGHUP abort its `AbortSignal`. A second such signal ends
- * the process immediately. If the program throws an error after the abort, exits with code 0. If it throws an error
- * before, prints the error without its stack and exits with code 1.
+ * Runs a program until it ends, or a signal aborts its `AbortSignal`. A second signal ends the process immediately. Errors
+ * after the abort are ignored; one before it is printed without its stack, and the exit code is 1.
  */
 export async function runProgramUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();

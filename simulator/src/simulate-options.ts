@@ -60,10 +60,7 @@ const optionsSchema = optionDefinitions.refine(
 export type SimulatorOptions = z.output<typeof optionDefinitions>;
 
 /** Returns the options of a command line and of environment variables, or the help text. @throws on invalid options. */
-export function parseSimulateCommandOptions(
-  args: string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): SimulatorOptions | string {
+export function parseSimulateCommandOptions(args: string[], environment: Readonly<Record<string, string | undefined>>) {
   const { values } = parseArgs({ args, options: argumentTypes });
   if (values.help) return helpText;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
