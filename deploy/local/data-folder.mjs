@@ -75,13 +75,10 @@ export function createTemporaryDataFolder(label, parent = tmpdir()) {
  * @param {string} label part of the folder's name
  */
 export function createTestServerDataFolder(label) {
-  return createTemporaryDataFolder(label, isMemoryFolderUsable() ? memoryFolder : tmpdir());
-}
-
-function isMemoryFolderUsable() {
-  if (!existsSync(memoryFolder)) return false;
+  if (!existsSync(memoryFolder)) return createTemporaryDataFolder(label);
   const { bavail, bsize } = statfsSync(memoryFolder);
-  return Math.min(bavail * bsize, process.availableMemory()) >= minFreeMemoryBytes;
+  const isUsable = Math.min(bavail * bsize, process.availableMemory()) >= minFreeMemoryBytes;
+  return createTemporaryDataFolder(label, isUsable ? memoryFolder : tmpdir());
 }
 
 /** Returns the folder for a user who cannot enter `folder`, to run PostgreSQL. @param {string} folder */

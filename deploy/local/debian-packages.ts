@@ -61,13 +61,8 @@ function blockServiceStarts(): () => void {
 
 async function aptGet(args: string[], show: (detail: string) => void): Promise<void> {
   for (const deadline = Date.now() + aptLockTimeoutMs; ; await sleep(1_000)) {
-    const options = ["-o", "DPkg::Lock::Timeout=300", "-q"];
-    const { code, output } = await runCommand(
-      "apt-get",
-      [...options, ...args],
-      { env: aptEnvironment },
-      uninterruptible,
-    );
+    const aptArgs = ["-o", "DPkg::Lock::Timeout=300", "-q", ...args];
+    const { code, output } = await runCommand("apt-get", aptArgs, { env: aptEnvironment }, uninterruptible);
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
       throw new LocalCommandUserError(`apt-get ${args[0]} failed:\n${getIndentedLastLines(output)}`);

@@ -74,10 +74,8 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
   const canRunAll = missing.length === 0 || (await loadDockerClient().catch(() => undefined)) !== undefined;
   if (canRunAll) return binaries as Record<K, InstalledServerBinary[]>;
   if (mayInstall) {
-    await installDebianPackagesWithApt(
-      "Installing servers with apt-get",
-      missing.map((server) => server.package),
-    );
+    const packages = missing.map((server) => server.package);
+    await installDebianPackagesWithApt("Installing servers with apt-get", packages);
     return findOrInstall(kinds, false);
   }
   const names = missing.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
@@ -92,11 +90,8 @@ const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
   const { program, minVersion } = serverDefinitions[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
-  const folders = [
-    ...pathFolders,
-    ...packageFolders,
-    ...(kind === "postgres" ? postgresFolders.flatMap(expandFolderPattern) : []),
-  ];
+  const ownFolders = kind === "postgres" ? postgresFolders.flatMap(expandFolderPattern) : [];
+  const folders = [...pathFolders, ...packageFolders, ...ownFolders];
   const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
   return (
     [...new Map(paths.map((path) => [realpathSync(path), path]))]

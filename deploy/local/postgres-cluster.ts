@@ -34,12 +34,8 @@ interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
 }
 
 /** Creates a cluster if necessary, and returns how to launch PostgreSQL: as another user if this process is root. */
-export async function preparePostgresCluster({
-  folder,
-  binaries,
-  password,
-  durable,
-}: LocalClusterOptions): Promise<ServerLaunchSpec> {
+export async function preparePostgresCluster(options: LocalClusterOptions): Promise<ServerLaunchSpec> {
+  const { folder, binaries, password, durable } = options;
   const user = findUnprivilegedUser();
   const cluster = join(user === undefined ? folder : ensureEnterableFolder(user, folder), "cluster");
   const programs = findProgramsFolder(binaries, cluster);
@@ -145,11 +141,11 @@ export interface OperatingSystemUser {
  */
 export function findUnprivilegedUser(): OperatingSystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
-  const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
-  const user =
-    lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma") ?? (create() ? lookUpSystemUser("pragma") : undefined);
-  if (user !== undefined) return user;
+  const existing = lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma");
+  if (existing !== undefined) return existing;
+  spawnSync("useradd", ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "pragma"]);
+  const created = lookUpSystemUser("pragma");
+  if (created !== undefined) return created;
   throw new LocalCommandUserError(
     "PostgreSQL cannot run as root, and no user to run PostgreSQL could be created. Create a user named postgres.",
   );

@@ -82,8 +82,7 @@ export interface RunningServer extends LocalServerInstance {
   kill(): Promise<void>;
 }
 
-/** Milliseconds without a new line in the log after which a server that is not ready is given up. */
-const silenceTimeoutMs = 10 * 60_000;
+const defaultSilenceTimeoutMs = 10 * 60_000;
 const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
 
@@ -154,7 +153,7 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalSe
 
 /** Waits while a server logs something. Returns the problem if it ends, or if nothing happens for long. */
 async function waitUntilReady(
-  { isReady, logFile, onLogged = () => {}, silenceTimeoutMs: timeoutMs = silenceTimeoutMs }: ServerProcessOptions,
+  { isReady, logFile, onLogged = () => {}, silenceTimeoutMs = defaultSilenceTimeoutMs }: ServerProcessOptions,
   { ended, logFrom }: { ended: Promise<string>; logFrom: number },
 ): Promise<string | undefined> {
   let exitDescription: string | undefined;
@@ -176,7 +175,8 @@ async function waitUntilReady(
       readFrom += logged.length;
       onLogged(logged.toString("utf8"));
     }
-    if (now - loggedAt > timeoutMs) return `it is not ready, and has logged nothing for ${timeoutMs / 1_000} s`;
+    if (now - loggedAt > silenceTimeoutMs)
+      return `it is not ready, and has logged nothing for ${silenceTimeoutMs / 1_000} s`;
     // Rarer checks later, because they slow down a server that starts on a busy machine.
     await sleep(Math.min(250, Math.max(25, (now - startedAt) / 20)));
   }
@@ -194,9 +194,7 @@ export function getUrl(url: string): Promise<{ status: number; body: string } | 
   });
 }
 
-export async function isUrlOk(url: string): Promise<boolean> {
-  return (await getUrl(url))?.status === 200;
-}
+export const isUrlOk = async (url: string) => (await getUrl(url))?.status === 200;
 
 async function startContainer(plan: ResolvedServerProcessOptions): Promise<LocalServerInstance> {
   const { logFile, port, env = {}, container: settings = { image: "", dataPath: "", folder: "" } } = plan;

@@ -12,12 +12,11 @@ export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSec
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
-  const createSecrets = (): LocalSecrets => ({
-    dataKeys: `local:${randomBytes(32).toString("hex")}`,
-    adminKey: generateApiKey().key,
-    opsToken: randomBytes(24).toString("hex"),
+  const text = readOrCreateFile(file, () => {
+    const dataKeys = `local:${randomBytes(32).toString("hex")}`;
+    const secrets = { dataKeys, adminKey: generateApiKey().key, opsToken: randomBytes(24).toString("hex") };
+    return `${JSON.stringify(secrets, undefined, 2)}\n`;
   });
-  const text = readOrCreateFile(file, () => `${JSON.stringify(createSecrets(), undefined, 2)}\n`);
   try {
     const { dataKeys, adminKey, opsToken } = JSON.parse(text);
     if ([dataKeys, adminKey, opsToken].every((secret) => typeof secret === "string"))

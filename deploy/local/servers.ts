@@ -102,9 +102,6 @@ interface ServerOptions {
 /** `config` is appended to the configuration file. With `requiresPassword`, the URL contains a password. */
 type ConfiguredOptions = ServerOptions & { config?: string; requiresPassword?: boolean };
 
-/** Options of NATS. `durable` is false by default, because most servers belong to tests. */
-type NatsOptions = ConfiguredOptions & { durable?: boolean };
-
 /** `durable` is true by default; false is for data that may be lost in a power cut. */
 type PostgresOptions = ServerOptions & {
   durable?: boolean;
@@ -113,14 +110,12 @@ type PostgresOptions = ServerOptions & {
 
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
-/** The first version of NATS that can write events to disk before it acknowledges them. */
-const minNatsVersionWithSync = "2.10";
-
+/** NATS 2.10, and so the container, can write events to disk before it acknowledges them. */
 const canNatsSync = (installed: InstalledServerBinary | undefined) =>
-  installed === undefined || compareVersions(installed.version, minNatsVersionWithSync) >= 0;
+  installed === undefined || compareVersions(installed.version, "2.10") >= 0;
 
 /** With `durable`, acknowledged events are on disk, unless the installed version cannot do that. */
-export function startNatsServer({ durable = false, ...options }: NatsOptions): Promise<StartedLocalServer> {
+export function startNatsServer({ durable = false, ...options }: ConfiguredOptions & { durable?: boolean }) {
   return startWithConfigFile("nats", options, ({ host, port, data, password, installed }) => {
     const sync = durable && canNatsSync(installed) ? ", sync_interval: always" : "";
     return [
@@ -191,7 +186,7 @@ function startWithConfigFile(
   });
 }
 
-/** The user in the URLs of servers with a password. Redis has only its default user. */
+/** Redis has only its default user. */
 const userNames = { nats: "pragma", redis: "default" };
 
 const readOrCreatePassword = (folder: string) =>
@@ -218,19 +213,15 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
   const start = () =>
     startServer("postgres", { ...options, port }, async (folder, port, binaries) => {
       const password = readOrCreatePassword(folder);
-      const launch =
-        binaries.length > 0
-          ? await preparePostgresCluster({ folder, binaries, password, durable })
-          : {
-              command: "docker-entrypoint.sh",
-              args: ["postgres"],
-              env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-              container: {
-                image: serverDefinitions.postgres.image,
-                dataPath: "/var/lib/postgresql/data",
-                folder,
-              },
-            };
+      const { image } = serverDefinitions.postgres;
+      const container = {
+        command: "docker-entrypoint.sh",
+        args: ["postgres"],
+        env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
+        container: { image, dataPath: "/var/lib/postgresql/data", folder },
+      };
+      const hasProgram = binaries.length > 0;
+      const launch = hasProgram ? await preparePostgresCluster({ folder, binaries, password, durable }) : container;
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
         ...adjustLaunch({ ...launch, args: [...launch.args, "-p", String(port), ...parameterArgs] }),
@@ -263,14 +254,9 @@ async function startServer(
   const { [kind]: binaries } = await findOrInstallServerBinaries([kind]);
   const port = requestedPort ?? (await findFreePort());
   const { url, ...launch } = await createLaunch(folder, port, binaries);
-  const logFile = join(folder, "server.log");
-  const isReady = () => isServerResponding(kind, url);
   const server = await launchLocalServer({
-    name: serverDefinitions[kind].name,
-    logFile,
-    port,
-    log,
-    isReady,
+    ...{ name: serverDefinitions[kind].name, logFile: join(folder, "server.log"), port, log },
+    isReady: () => isServerResponding(kind, url),
     onLaunch: () => onLaunch(url),
     ...launch,
   });

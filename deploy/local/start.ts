@@ -15,6 +15,9 @@ import { LocalCommandUserError, printLine, runTaskWithProgress } from "./termina
 
 const seedDemoProgram = join(bundleFolder, "simulator", "src", "demo.js");
 const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
+const productLogFile = join(localStateFolder, "logs", "product.log");
+
+type LocalPorts = Record<"port" | "opsPort" | "portalPort", number>;
 
 /**
  * Starts the servers, the product, the demo and the documentation, and resolves when all are ready. Calls `fail` if the
@@ -22,9 +25,12 @@ const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
-  const port = readPort("PORT", 4000);
-  const opsPort = readPort("OPS_PORT", 4090);
-  const portalPort = readPort("PORTAL_PORT", 3000);
+  const ports = {
+    port: readPort("PORT", 4000),
+    opsPort: readPort("OPS_PORT", 4090),
+    portalPort: readPort("PORTAL_PORT", 3000),
+  };
+  const { port, opsPort, portalPort } = ports;
   await requirePortForBrowsers("PORT", port);
   await requirePortForBrowsers("PORTAL_PORT", portalPort);
   prepareLocalStateFolder();
@@ -32,10 +38,9 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   const [servers] = await Promise.all([startLocalServers("start"), runTaskWithProgress("Bundling", bundleProduct)]);
-  const env = await createProductEnvironment({ port, opsPort, portalPort }, servers.urls);
-  const logFile = join(localStateFolder, "logs", "product.log");
+  const env = await createProductEnvironment(ports, servers.urls);
   // The product loads its code while the servers start, and waits for them.
-  const started = Promise.all([servers.ready, startProduct({ port, opsPort, env, logFile, fail })]);
+  const started = Promise.all([servers.ready, startProduct(ports, env, fail)]);
   const url = `http://localhost:${port}`;
   const seeding = started.then(() => seedDemo(url, env));
   // Installed and built beside the API and the demo, because it takes longer than they do.
@@ -59,24 +64,16 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     );
   const durabilityWarning = await findNatsDurabilityWarning();
   if (durabilityWarning) printLine(durabilityWarning);
-  printLine(`Log: ${logFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
+  printLine(`Log: ${productLogFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
   printLine(await portalStart);
 }
 
-interface ProductOptions {
-  port: number;
-  opsPort: number;
-  env: NodeJS.ProcessEnv;
-  logFile: string;
-  fail: (error: unknown) => void;
-}
-
-async function startProduct({ port, opsPort, env, logFile, fail }: ProductOptions): Promise<void> {
+async function startProduct(ports: LocalPorts, env: NodeJS.ProcessEnv, fail: (error: unknown) => void): Promise<void> {
   await runTaskWithProgress("Starting Pragma API", (show) =>
     launchLocalServer({
       name: "Pragma API",
-      logFile,
-      port,
+      logFile: productLogFile,
+      port: ports.port,
       command: process.execPath,
       args: [...processSettings.flags, join(bundleFolder, "services", "main.js")],
       env: { ...processSettings.environment, ...env },
@@ -85,8 +82,8 @@ async function startProduct({ port, opsPort, env, logFile, fail }: ProductOption
       stopTimeoutMs: 20_000,
       onLogged: (text) => show(describeStartStep(text)),
       async isReady() {
-        const readiness = await getUrl(`http://127.0.0.1:${opsPort}/ready`);
-        if (readiness?.status === 200) return isUrlOk(`http://127.0.0.1:${port}/health/`);
+        const readiness = await getUrl(`http://127.0.0.1:${ports.opsPort}/ready`);
+        if (readiness?.status === 200) return isUrlOk(`http://127.0.0.1:${ports.port}/health/`);
         show(describeUnreadyParts(readiness?.body));
         return false;
       },
@@ -102,7 +99,7 @@ function readPort(variable: string, defaultPort: number): number {
 
 /** Returns the environment of the product. Variables of this process override the defaults. */
 async function createProductEnvironment(
-  ports: Record<"port" | "opsPort" | "portalPort", number>,
+  ports: LocalPorts,
   serverUrls: LocalServerUrls,
 ): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string }> {
   const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
