@@ -51,11 +51,10 @@ export function createDocumentationSearch(sources: DocumentationSources): Docume
 async function buildIndex({ openapi, docsUrl, folder }: DocumentationSources) {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".mdx")).sort();
   const guides = await Promise.all(
-    files.map(async (file) =>
-      readGuidePassages(await readFile(join(folder, file), "utf8"), {
-        url: `${docsUrl}/${file.slice(0, -".mdx".length)}`,
-      }),
-    ),
+    files.map(async (file) => {
+      const url = `${docsUrl}/${file.slice(0, -".mdx".length)}`;
+      return readGuidePassages(await readFile(join(folder, file), "utf8"), { url });
+    }),
   );
   const siteUrl = docsUrl.replace(/\/docs\/?$/, "");
   const passages = [...guides.flat(), ...readOperationPassages(JSON.parse(openapi.toString()), `${siteUrl}/api`)];

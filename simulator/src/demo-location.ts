@@ -7,11 +7,7 @@ import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
 import { applyDemoDayCase, demoDayCount } from "./demo-day-cases.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import {
-  createLocationKeyThroughApi,
-  ensureApiConsumerWithScopes,
-  importDemoLocation,
-} from "./import-and-configure-location.ts";
+import { ensureApiConsumerWithScopes, importDemoLocation } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
@@ -82,7 +78,8 @@ export async function ensureDemoLocationAndKeys(
     owner: "pragma-demo",
     legacyId: 990_001,
   });
-  const createKey = (consumerName: string) => createLocationKeyThroughApi(admin, locationId, consumerName);
+  const createKey = async (consumerName: string) =>
+    (await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } })).data.apiKey;
   const [apiKey, siteApiKey] = [await createKey(demoConsumerName), await createKey(demoSiteConsumerName)];
   const access = { locationId, apiKey, siteApiKey };
   await writeDemoLocationCredentials(file, access);

@@ -17,13 +17,7 @@ import {
   sumFieldOfRows,
 } from "./product-row.ts";
 import type { SeededRandom } from "./random.ts";
-import type {
-  GeneratedRestaurant,
-  GeneratedRestaurantClerk,
-  GeneratedRestaurantProduct,
-  GeneratedRestaurantRoom,
-  GeneratedRestaurantTable,
-} from "./restaurant.ts";
+import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaurant.ts";
 import { addSpecialCases, applyDiscountToSimulatedOrder } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderGenerationContext, "room"> {
@@ -33,7 +27,7 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   /** By table id: until when the table is occupied. Orders must therefore be generated in order of opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
-  cashier: GeneratedRestaurantClerk;
+  cashier: OrderGenerationContext["operator"];
 }
 
 const orderDefaults = getSchemaFieldDefaults(PosOrderData.shape);
@@ -108,7 +102,7 @@ export function generateOrderFromPlan(order: NewOrder): PosOrderData {
     ...customer,
     isPrepaid: delivery.source === "platform",
     pickupHour: plan.serviceType === "takeout" ? times.at(guestStayShareByOrderEvent.end) : null,
-    groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
+    groupedTableInfo: isMerged ? groupTables(random, room, table.id) : [],
     ...delivery,
     serviceType: plan.serviceType,
     isTraining: plan.kind === "training",
@@ -121,7 +115,7 @@ export function generateOrderFromPlan(order: NewOrder): PosOrderData {
 /** Returns a free table, or any table if none is free. Marks the table as occupied until the order is closed. */
 function pickTable(
   random: SeededRandom,
-  { tables }: GeneratedRestaurantRoom,
+  { tables }: OrderGenerationContext["room"],
   { openedAt, closedAt }: SimulatedOrderTimes,
   occupiedUntil: Map<string, string>,
 ) {
@@ -196,9 +190,9 @@ function pickRoom(random: SeededRandom, { rooms }: GeneratedRestaurant, plan: Si
   return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
 }
 
-function groupTables(random: SeededRandom, room: GeneratedRestaurantRoom, table: GeneratedRestaurantTable) {
-  const other = random.pick(room.tables.filter(({ id }) => id !== table.id));
-  return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
+function groupTables(random: SeededRandom, { tables }: OrderGenerationContext["room"], tableId: string) {
+  const other = random.pick(tables.filter(({ id }) => id !== tableId));
+  return [tableId, other.id].map((id) => ({ id: random.uuid(), catalogTableId: id }));
 }
 
 function pickCustomer({ random, restaurant }: OrderGenerationContext, plan: SimulatedOrderPlan) {

@@ -28,13 +28,14 @@ interface PaymentPart {
  */
 export function generatePayments(bill: Bill): PosOrderPaymentRow[] {
   const { plan, due } = bill;
-  if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
+  const { afterBill, payment } = guestStayShareByOrderEvent;
+  if (plan.kind === "refund")
+    return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due, payment)];
   if (plan.kind === "canceled" && pickCancellationTiming("order", plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planPaymentParts(bill);
   const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
-  const { afterBill, payment } = guestStayShareByOrderEvent;
   const paid = parts.map((part, index) => {
     const share = afterBill + (payment - afterBill) * ((index + 1) / parts.length);
     return createPayment(bill, part, amounts[index] ?? 0, share);
@@ -59,13 +60,8 @@ function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPa
   return parts;
 }
 
-/** Returns a payment. `share` is its time as a share of the stay. Guests who split a bill pay at different times. */
-function createPayment(
-  bill: Bill,
-  part: PaymentPart,
-  amount: number,
-  share: number = guestStayShareByOrderEvent.payment,
-): PosOrderPaymentRow {
+/** `share` is the time as a share of the stay. Guests who split a bill pay at different times. */
+function createPayment(bill: Bill, part: PaymentPart, amount: number, share: number): PosOrderPaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {

@@ -37,10 +37,6 @@ async function findOrCreateApiConsumer(admin: AdminApiClient, name: string): Pro
   return (await admin.POST("/v1/consumers", { body: { name } })).data;
 }
 
-export async function createLocationKeyThroughApi(admin: AdminApiClient, locationId: string, consumerName: string) {
-  return (await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } })).data.apiKey;
-}
-
 /** Pushes the catalog of a restaurant to the key's location, unless the location already has products. */
 export async function pushCatalogIfMissing(api: PublicApiClient, restaurant: GeneratedRestaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");

@@ -10,20 +10,14 @@ import {
 } from "@pragma/contracts/order-rows";
 import { guestStayShareByOrderEvent, type SimulatedOrderTimes } from "./order-times.ts";
 import type { SeededRandom } from "./random.ts";
-import type {
-  GeneratedRestaurant,
-  GeneratedRestaurantClerk,
-  GeneratedRestaurantDiscount,
-  GeneratedRestaurantProduct,
-  GeneratedRestaurantRoom,
-} from "./restaurant.ts";
+import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaurant.ts";
 
 /** The room, the times and the clerk of an order. All rows of the order share this context. */
 export interface OrderGenerationContext {
   readonly random: SeededRandom;
   readonly restaurant: GeneratedRestaurant;
-  readonly room: GeneratedRestaurantRoom;
-  readonly operator: GeneratedRestaurantClerk;
+  readonly room: GeneratedRestaurant["rooms"][number];
+  readonly operator: GeneratedRestaurant["clerks"][number];
   readonly times: SimulatedOrderTimes;
 }
 
@@ -120,10 +114,8 @@ export function chooseRandomProductModifiers(
  * Seated guests order drinks, then courses and menus together, later desserts and more drinks. The kitchen is called for
  * main courses and later steps of a menu. In takeout and delivery orders, all are ordered together, without a call.
  */
-function computeServingTimes(
-  { random, room, times }: OrderGenerationContext,
-  { product: { course }, inMenu }: ProductLine,
-) {
+function computeServingTimes({ random, room, times }: OrderGenerationContext, { product, inMenu }: ProductLine) {
+  const { course } = product;
   const { firstRound, anotherRound, courses, desserts } = guestStayShareByOrderEvent;
   const drinks = random.chance(0.35) ? anotherRound : firstRound;
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
@@ -142,7 +134,7 @@ const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42
 export function applyDiscountToProductRow(
   { random, times }: Pick<OrderGenerationContext, "random" | "times">,
   row: PosOrderProductRow,
-  { id, name, percent }: GeneratedRestaurantDiscount,
+  { id, name, percent }: GeneratedRestaurant["discounts"][number],
   { groupId, status = "validated" }: { groupId?: string; status?: PosOrderDiscountRow["status"] } = {},
 ): PosOrderProductRow {
   const discountedAt = times.at(guestStayShareByOrderEvent.discount);

@@ -50,7 +50,6 @@ export class SeededRandom {
     return itemAt(choices, Math.max(0, chosenIndex))[0];
   }
 
-  /** Returns the items in a random sequence. */
   shuffle<Item>(items: readonly Item[]): Item[] {
     return items
       .map((item) => ({ item, rank: uniformFloat64(this.#generator) }))
@@ -69,14 +68,12 @@ export class SeededRandom {
     return whole + (this.chance(expected - whole) ? 1 : 0);
   }
 
-  /** Returns `length` lower-case hexadecimal digits. */
   hex(length: number): string {
     let digits = "";
     while (digits.length < length) digits += (this.#generator.next() >>> 0).toString(16).padStart(8, "0");
     return digits.slice(0, length);
   }
 
-  /** Returns a version 4 UUID. */
   uuid(): string {
     const digits = this.hex(31);
     const variant = "89ab"[this.integer(0, 3)];

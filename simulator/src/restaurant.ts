@@ -5,11 +5,7 @@ import { SeededRandom } from "./random.ts";
 export type GeneratedRestaurant = ReturnType<typeof generateRestaurant>;
 
 export type GeneratedRestaurantClerk = GeneratedRestaurant["clerks"][number];
-export type GeneratedRestaurantRoom = GeneratedRestaurant["rooms"][number];
-export type GeneratedRestaurantTable = GeneratedRestaurantRoom["tables"][number];
 export type GeneratedRestaurantProduct = ReturnType<typeof generateProducts>[number];
-export type GeneratedRestaurantSetMenu = GeneratedRestaurant["menus"][number];
-export type GeneratedRestaurantDiscount = GeneratedRestaurant["discounts"][number];
 export type SimulatedPaymentMethodName = keyof typeof paymentMethodDefinitions;
 
 /** Returns a restaurant that is generated from a seed. The same seed always generates the same restaurant. */

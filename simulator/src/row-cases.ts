@@ -14,11 +14,7 @@ import {
   type SimulatedOrderRows,
   sumFieldOfRows,
 } from "./product-row.ts";
-import type {
-  GeneratedRestaurantDiscount,
-  GeneratedRestaurantProduct,
-  GeneratedRestaurantSetMenu,
-} from "./restaurant.ts";
+import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaurant.ts";
 import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 /** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
@@ -43,7 +39,7 @@ export function addSpecialCases(
 export function applyDiscountToSimulatedOrder(
   context: OrderGenerationContext,
   rows: SimulatedOrderRows,
-  discount: GeneratedRestaurantDiscount,
+  discount: GeneratedRestaurant["discounts"][number],
 ): SimulatedOrderRows {
   const groupId = context.random.uuid();
   return mapProductRows(rows, (row) => applyDiscountToProductRow(context, row, discount, { groupId }));
@@ -177,7 +173,7 @@ const randomShares = ({ random }: RowCaseContext) =>
   ]);
 
 /** Returns the row of a set menu. Its price is divided among its products in proportion to their own prices. */
-export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurantSetMenu): PosOrderMenuRow {
+export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurant["menus"][number]) {
   const { random, room } = context;
   const id = random.uuid();
   const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));

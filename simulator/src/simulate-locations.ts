@@ -1,7 +1,6 @@
 import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pragma/client/api-client";
 import { generateTill } from "./generate-till.ts";
 import {
-  createLocationKeyThroughApi,
   ensureApiConsumerWithScopes,
   importDemoLocation,
   pushCatalogIfMissing,
@@ -52,9 +51,10 @@ async function simulateCreatedLocations(apiKey: string, options: SimulatorOption
       const restaurant = generateRestaurant(seed);
       const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
       const locationId = await importDemoLocation(admin, { restaurant, owner: "pragma-simulator", legacyId });
-      const locationKey = await createLocationKeyThroughApi(admin, locationId, simulatorConsumerName);
-      locations.push({ seed, locationId, apiKey: locationKey });
-      await pushCatalogIfMissing(createLocationClient(options, control, locationKey), restaurant);
+      const body = { locationId, consumerName: simulatorConsumerName };
+      const { data: created } = await admin.POST("/v1/auth/keys", { body });
+      locations.push({ seed, locationId, ...created });
+      await pushCatalogIfMissing(createLocationClient(options, control, created.apiKey), restaurant);
       control.log(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
     await simulateAll(options, control, locations);
