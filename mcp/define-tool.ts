@@ -23,21 +23,13 @@ export interface ToolContext {
 /** An error that the caller of a tool can correct. Its message states how. */
 export class ToolInputError extends Error {}
 
-interface Notes {
-  /** What the answer states about itself. Undefined notes are left out. */
-  notes?: (string | undefined)[];
-}
-
-interface ToolAnswer {
-  /** The structured content as text, for clients that read only text. Long tables are cut. */
-  text: string;
-  structuredContent: Record<string, unknown>;
-}
+/** What an answer states about itself. Undefined notes are left out. */
+type Notes = { notes?: (string | undefined)[] };
 
 export interface Tool {
   listed: { name: string; title: string; description: string; inputSchema: JsonSchema; outputSchema: JsonSchema };
-  /** @throws `ToolInputError` if the arguments are invalid. */
-  call(input: unknown, context: ToolContext): Promise<ToolAnswer>;
+  /** Returns structured content, also as text in which long tables are cut. @throws `ToolInputError` */
+  call(input: unknown, context: ToolContext): Promise<{ text: string; structuredContent: Record<string, unknown> }>;
 }
 
 type JsonSchema = { type: "object" } & Record<string, unknown>;

@@ -90,7 +90,7 @@ export async function readFigures(context: ToolContext, selection: Selection, qu
     compareUntil && { since: compareSince, until: compareUntil, reason };
   const figures = totals.flatMap(({ values, comparison }) => [values, comparison?.values ?? {}].flatMap(Object.values));
   return {
-    period: selection.described,
+    period: selection.period,
     ...(comparedWith && { comparedWith }),
     currencies: totals.map((total) => describeCurrency(metrics, total, query)),
     notes: [

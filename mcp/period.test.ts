@@ -68,7 +68,7 @@ it("the current day is that of the location, or that in UTC if the API key canno
   const now = new Date("2026-05-29T22:30:00.000Z");
   const select = (timeZone: string, args: object = { period: "today" }) =>
     selectPeriod({ now, ownLocation: { id: "1", timeZone } } as unknown as ToolContext, args);
-  expect((await select("Europe/Paris")).described).toEqual({
+  expect((await select("Europe/Paris")).period).toEqual({
     since: "2026-05-30",
     until: "2026-05-30",
     name: "today",
@@ -79,7 +79,7 @@ it("the current day is that of the location, or that in UTC if the API key canno
   const problem = { status: 403, code: "scope_missing", title: "", detail: "", type: "", requestId: "1" } as const;
   const api = { GET: () => Promise.reject(new ApiProblem("GET /v1/locations/2", problem)) };
   const operator = { now, ownLocation: null, api } as unknown as ToolContext;
-  const { described, notes } = await selectPeriod(operator, { period: "today", locationId: "2" });
-  expect(described).toEqual({ since: "2026-05-29", until: "2026-05-29", name: "today", days: 1 });
+  const { period, notes } = await selectPeriod(operator, { period: "today", locationId: "2" });
+  expect(period).toEqual({ since: "2026-05-29", until: "2026-05-29", name: "today", days: 1 });
   expect(notes[0]).toContain("the current day is that in UTC");
 });

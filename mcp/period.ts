@@ -44,17 +44,6 @@ export interface Period extends DayRange {
   includesToday: boolean;
 }
 
-/** What a tool reads: a period of a location. */
-export interface Selection {
-  period: Period;
-  /** The query parameter that selects the location; none for the location of the API key. */
-  location: { locationId?: string };
-  /** Null if the API key must not read it. */
-  timeZone: string | null;
-  described: z.infer<typeof periodSchema>;
-  notes: (string | undefined)[];
-}
-
 export const periodSchema = z.object({
   since: z.string(),
   until: z.string(),
@@ -62,6 +51,18 @@ export const periodSchema = z.object({
   days: z.int(),
   timeZone: z.string().optional(),
 });
+
+type DescribedPeriod = z.infer<typeof periodSchema> & Pick<Period, "name">;
+
+/** What a tool reads: a period of a location. */
+export interface Selection {
+  period: DescribedPeriod;
+  /** The query parameter that selects the location; none for the location of the API key. */
+  location: { locationId?: string };
+  /** Null if the API key must not read it. */
+  timeZone: string | null;
+  notes: (string | undefined)[];
+}
 
 /** Returns what is wrong with the combination of arguments; undefined if nothing is. */
 export function findPeriodIssue({ period, since, until }: PeriodArguments): string | undefined {
@@ -85,10 +86,9 @@ export async function selectPeriod(
   const period = resolvePeriod(args, { today, defaultPeriod });
   const { since, until, name, includesToday } = period;
   return {
-    period,
+    period: { since, until, ...(name && { name }), days: countDays(period), ...(timeZone && { timeZone }) },
     location,
     timeZone,
-    described: { since, until, ...(name && { name }), days: countDays(period), ...(timeZone && { timeZone }) },
     notes: [
       timeZone === null && !isDated
         ? "The API key cannot read the time zone of the location, so the current day is that in UTC."
@@ -139,7 +139,7 @@ export function resolvePeriod(
 }
 
 /** Returns the corresponding days of the week or month before one that is not over; undefined for other periods. */
-export function findSameDaysBefore({ since, until, name }: Period): DayRange | undefined {
+export function findSameDaysBefore({ since, until, name }: Omit<Period, "includesToday">): DayRange | undefined {
   if (name === "this_week") return { since: addDays(since, -7), until: addDays(until, -7) };
   if (name !== "this_month") return undefined;
   const lastOfMonth = addDays(since, -1);

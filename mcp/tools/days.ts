@@ -36,20 +36,20 @@ export const daysTool = defineTool({
   findIssue: findPeriodIssue,
   async answer(args, context) {
     const selection = await selectPeriod(context, args, "yesterday");
-    const { described, timeZone } = selection;
-    if (described.days > maxDays) {
+    const { period, timeZone } = selection;
+    if (period.days > maxDays) {
       throw new ToolInputError(
-        `days answers for at most ${maxDays} days; got ${described.days}. Example: days {"period":"last_month"}`,
+        `days answers for at most ${maxDays} days; got ${period.days}. Example: days {"period":"last_month"}`,
       );
     }
     const [days, currency = null] = await Promise.all([listDays(context, selection), findCurrency(context, selection)]);
     const units = { currency, timeZone };
-    const dates = Array.from({ length: described.days }, (_, index) => addDays(described.since, index));
+    const dates = Array.from({ length: period.days }, (_, index) => addDays(period.since, index));
     const daysWithoutData = dates.filter((date) => !days.some(({ day }) => day === date));
     const unclear = days.filter((day) => day.state !== "closed" || listFailedChecks(day).length > 0);
-    const [only] = described.days === 1 ? days : [];
+    const [only] = period.days === 1 ? days : [];
     return {
-      period: described,
+      period,
       amountsIn: describeAmountUnit(currency),
       summary: {
         days: days.length,

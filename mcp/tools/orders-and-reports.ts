@@ -66,14 +66,14 @@ export const ordersAndReportsTool = defineTool({
 });
 
 async function listReports(context: ToolContext, selection: Selection, limit: number) {
-  const { period, location, timeZone, described, notes } = selection;
+  const { period, location, timeZone, notes } = selection;
   const query = { since: period.since, until: period.until, size: limit, ...location };
   const [{ data }, currency = null] = await Promise.all([
     context.api.GET("/v2/reports", { params: { query } }),
     findCurrency(context, selection),
   ]);
   return {
-    period: described,
+    period,
     amountsIn: describeAmountUnit(currency),
     summary: { reports: data.meta.totalCount },
     reports: pickRows(
@@ -97,7 +97,7 @@ interface OrderSearch extends OrderFilters {
 }
 
 async function findOrders(context: ToolContext, selection: Selection, search: OrderSearch) {
-  const { timeZone, described, notes } = selection;
+  const { period, timeZone, notes } = selection;
   const [{ orders, readCount, totalCount, newestId }, currencyOfFigures] = await Promise.all([
     readOrders(context, selection, search),
     findCurrency(context, selection),
@@ -109,7 +109,7 @@ async function findOrders(context: ToolContext, selection: Selection, search: Or
   const totals = found.map(({ total }) => total);
   const shown = found.slice(0, search.limit);
   return {
-    period: described,
+    period,
     amountsIn: describeAmountUnit(currency),
     summary: { matches: found.length, sum: formatSum(totals, currency), ordersInPeriod: totalCount },
     orders: shown.map((order) => ({
