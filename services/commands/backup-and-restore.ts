@@ -1,11 +1,13 @@
+import { type ExecFileException, execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { serverTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { type ServerTlsConfig, serverTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import {
   buildDatabaseUrlVariableName,
   buildOwnerDatabaseUrlVariableName,
@@ -22,7 +24,6 @@ import {
   withDatabase,
   withDatabaseSnapshots,
 } from "./database-snapshots.ts";
-import { runPostgresProgram } from "./postgres-programs.ts";
 
 const backupConfigSchema = z.object({
   OBJECT_STORE: z.string(),
@@ -200,4 +201,34 @@ async function requireEmptyDatabase(sql: postgres.Sql, { url }: ServiceDatabase,
     throw new Error(
       `The database ${describeDatabase(url)} is not empty. It contains the schemas ${row.names}. Restore the backup to another database.`,
     );
+}
+
+/**
+ * Runs a PostgreSQL client program, with the password in the environment, because other users can read arguments.
+ *
+ * @throws `Error` when the program is not installed, or with the end of its error output when it fails.
+ */
+async function runPostgresProgram(
+  program: "pg_dump" | "pg_restore",
+  { url: databaseUrl, tls }: { url: string; tls: ServerTlsConfig },
+  options: string[],
+): Promise<void> {
+  const url = new URL(databaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = "";
+  const { TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE } = tls;
+  const env = {
+    ...process.env,
+    ...(password && { PGPASSWORD: password }),
+    ...(TLS_CA_FILE && { PGSSLROOTCERT: TLS_CA_FILE.path }),
+    ...(TLS_CERT_FILE && { PGSSLCERT: TLS_CERT_FILE.path }),
+    ...(TLS_KEY_FILE && { PGSSLKEY: TLS_KEY_FILE.path }),
+  };
+  const args = [`--dbname=${url.href}`, ...options];
+  const execution = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
+  await execution.catch((cause: ExecFileException) => {
+    if (typeof cause.code === "number")
+      throw new Error(`${program} exited with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
+    throw new Error(`${program} cannot be run. Is the PostgreSQL client installed and in PATH?`, { cause });
+  });
 }

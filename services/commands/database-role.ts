@@ -8,18 +8,14 @@ import {
 } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
-interface DatabaseRoleOptions {
-  /** The URL with which the service connects to the database: `postgres://role:password@host/database`. */
-  url: string;
-  tls: ServerTlsConfig;
-  log: Logger;
-}
-
 /**
  * Creates the role in a service's URL if necessary, with its password and the defaults of its sessions, and grants it the
  * privileges that the service needs. Creating roles and changing passwords require CREATEROLE.
  */
-export async function ensureRoleWithSchemaPrivileges(db: Database, { url, tls, log }: DatabaseRoleOptions) {
+export async function ensureRoleWithSchemaPrivileges(
+  db: Database,
+  { url, tls, log }: { url: string; tls: ServerTlsConfig; log: Logger },
+) {
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {

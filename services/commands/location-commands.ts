@@ -4,15 +4,10 @@ import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";
 import { countLocationRows } from "./location-tables.ts";
 import { OpsCommandLineUsageError, parseOpsCommandLine } from "./operator-commands.ts";
-import { removeLocation } from "./remove-location.ts";
-
-interface CommandContext {
-  environment: EnvironmentVariables;
-  log: (line: string) => void;
-}
+import { type LocationCommandContext, removeLocation } from "./remove-location.ts";
 
 /** Runs a command of `npm run ops -- location`. @throws `OpsCommandLineUsageError` for an invalid command line. */
-export async function runLocationCommand(commandLine: string[], { environment, log }: CommandContext) {
+export async function runLocationCommand(commandLine: string[], context: LocationCommandContext) {
   const { positionals, values } = parseOpsCommandLine(commandLine);
   const [verb, argument, ...others] = positionals;
   if (verb !== "count" && verb !== "remove")
@@ -20,8 +15,8 @@ export async function runLocationCommand(commandLine: string[], { environment, l
   const locationId = z.guid().toLowerCase().safeParse(argument).data;
   if (!locationId || others.length > 0)
     throw new OpsCommandLineUsageError("location count and location remove need the id of a location.");
-  if (verb === "count") return countAllLocationRows(locationId, environment);
-  return removeLocation({ locationId, confirmation: values.yes, environment, log });
+  if (verb === "count") return countAllLocationRows(locationId, context.environment);
+  return removeLocation(locationId, values.yes, context);
 }
 
 /** Returns the numbers of rows by table, all of the same moment. @throws `Error` if the location never existed. */

@@ -24,10 +24,7 @@ import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.
 const eventTimeoutMs = 30_000;
 const transactionTimeoutMs = 120_000;
 
-interface RemovalOptions {
-  locationId: string;
-  /** The id of the location, or its name, as the operator has repeated it. */
-  confirmation: string | undefined;
+export interface LocationCommandContext {
   environment: EnvironmentVariables;
   log: (line: string) => void;
 }
@@ -38,12 +35,11 @@ interface RemovalOptions {
  *
  * @throws `ConfigError`, and `Error` when the location does not exist or is not confirmed, before it changes anything.
  */
-export async function removeLocation({
-  locationId,
-  confirmation,
-  environment,
-  log,
-}: RemovalOptions): Promise<RemovalReceipt> {
+export async function removeLocation(
+  locationId: string,
+  confirmation: string | undefined,
+  { environment, log }: LocationCommandContext,
+): Promise<RemovalReceipt> {
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
   const config = { ...readDataStoresConfig(environment), ...natsConfig };
   await requireReachableDatabases(config);
