@@ -1,16 +1,15 @@
-interface MenuCardCategory {
+/** A section of the menu card: a subcategory of products. */
+interface MenuCardSection {
+  readonly category: string;
+  readonly subCategory: string;
   readonly course: "drink" | "starter" | "main" | "dessert" | "shop";
   /** VAT rate in percent: 5.5 for packaged food, 10 for meals and soft drinks, 20 for alcohol. */
   readonly vat: 5.5 | 10 | 20;
-  readonly subCategories: Readonly<Record<string, MenuCardSubCategory>>;
-}
-
-interface MenuCardSubCategory {
   readonly color: "colorGreen" | "colorBrown" | "colorYellow" | "colorBlue" | "colorRed" | "colorPurple";
   readonly modifierGroups?: readonly (keyof typeof menuCardModifierGroups)[];
   readonly hasSku?: boolean;
   readonly soldBy?: "kilogram";
-  /** Price by product name: in minor currency units, including VAT, for one piece or for one kilogram. */
+  /** Standard price by product name: in minor units, including VAT, for one piece or for one kilogram. */
   readonly prices: Readonly<Record<string, number>>;
 }
 
@@ -20,115 +19,102 @@ interface MenuCardMenu {
   readonly steps: Readonly<Record<string, readonly string[]>>;
 }
 
-/** All products of the generated restaurants, with their standard prices. */
-export const menuCard: Readonly<Record<string, MenuCardCategory>> = {
-  Boissons: {
-    course: "drink",
-    vat: 10,
-    subCategories: {
-      "Eaux et sodas": {
-        color: "colorBlue",
-        modifierGroups: ["Sirop", "Glaçons"],
-        hasSku: true,
-        prices: { "Vittel 50cl": 380, "Badoit 1L": 560, "Orangina 25cl": 390, "Limonade artisanale": 420 },
-      },
-      "Boissons chaudes": {
-        color: "colorBrown",
-        prices: { Café: 210, Noisette: 230, "Chocolat chaud": 450, "Thé menthe fraîche": 420 },
-      },
-    },
+const softDrinks = { category: "Boissons", course: "drink", vat: 10 } as const;
+const bar = { category: "Bar", course: "drink", vat: 20 } as const;
+const starters = { category: "Entrées", course: "starter", vat: 10, color: "colorGreen" } as const;
+const mains = { category: "Plats", course: "main", vat: 10 } as const;
+const shop = { category: "Boutique", course: "shop", vat: 5.5, color: "colorYellow" } as const;
+
+/** All products of the generated restaurants. */
+export const menuCard: readonly MenuCardSection[] = [
+  {
+    ...softDrinks,
+    subCategory: "Eaux et sodas",
+    color: "colorBlue",
+    modifierGroups: ["Sirop", "Glaçons"],
+    hasSku: true,
+    prices: { "Vittel 50cl": 380, "Badoit 1L": 560, "Orangina 25cl": 390, "Limonade artisanale": 420 },
   },
-  Bar: {
-    course: "drink",
-    vat: 20,
-    subCategories: {
-      Bières: {
-        color: "colorYellow",
-        modifierGroups: ["Sirop"],
-        hasSku: true,
-        prices: { "Demi blonde": 420, "Pinte blonde": 780, "IPA bouteille": 690 },
-      },
-      Cocktails: {
-        color: "colorPurple",
-        modifierGroups: ["Glaçons"],
-        prices: { "Spritz maison": 950, 'Mojito "classique"': 1050, "Kir cassis": 560 },
-      },
-      Vins: {
-        color: "colorRed",
-        hasSku: true,
-        prices: { "Verre de Sancerre": 720, "Verre de Brouilly": 640, "Bouteille Saint-Joseph": 4600 },
-      },
-    },
+  {
+    ...softDrinks,
+    subCategory: "Boissons chaudes",
+    color: "colorBrown",
+    prices: { Café: 210, Noisette: 230, "Chocolat chaud": 450, "Thé menthe fraîche": 420 },
   },
-  Entrées: {
-    course: "starter",
-    vat: 10,
-    subCategories: {
-      Froides: {
-        color: "colorGreen",
-        prices: { "Œuf mayonnaise": 690, "Poireaux vinaigrette": 820, "Terrine de campagne": 890 },
-      },
-      Chaudes: {
-        color: "colorGreen",
-        modifierGroups: ["Suppléments"],
-        prices: { "Velouté de potiron": 790, "Os à moelle": 1090 },
-      },
-    },
+  {
+    ...bar,
+    subCategory: "Bières",
+    color: "colorYellow",
+    modifierGroups: ["Sirop"],
+    hasSku: true,
+    prices: { "Demi blonde": 420, "Pinte blonde": 780, "IPA bouteille": 690 },
   },
-  Plats: {
-    course: "main",
-    vat: 10,
-    subCategories: {
-      Viandes: {
-        color: "colorRed",
-        modifierGroups: ["Cuisson", "Suppléments"],
-        prices: { "Bavette échalote": 1950, "Burger du comptoir": 1790, "Andouillette moutarde": 1820 },
-      },
-      Poissons: {
-        color: "colorBlue",
-        prices: { "Lieu noir beurre blanc": 2090, "Moules marinières": 1690 },
-      },
-      Végétariens: {
-        color: "colorGreen",
-        modifierGroups: ["Suppléments"],
-        prices: { "Risotto aux cèpes": 1750, "Salade de chèvre": 1490 },
-      },
-      "À la découpe": {
-        color: "colorBrown",
-        modifierGroups: ["Cuisson"],
-        soldBy: "kilogram",
-        prices: { "Côte de bœuf (kg)": 7800, "Dorade entière (kg)": 5400 },
-      },
-    },
+  {
+    ...bar,
+    subCategory: "Cocktails",
+    color: "colorPurple",
+    modifierGroups: ["Glaçons"],
+    prices: { "Spritz maison": 950, 'Mojito "classique"': 1050, "Kir cassis": 560 },
   },
-  Desserts: {
-    course: "dessert",
-    vat: 10,
-    subCategories: {
-      Desserts: {
-        color: "colorPurple",
-        modifierGroups: ["Gourmandises"],
-        prices: { "Mousse au chocolat": 720, "Tarte Tatin": 850, "Café gourmand": 920, "Île flottante": 690 },
-      },
-    },
+  {
+    ...bar,
+    subCategory: "Vins",
+    color: "colorRed",
+    hasSku: true,
+    prices: { "Verre de Sancerre": 720, "Verre de Brouilly": 640, "Bouteille Saint-Joseph": 4600 },
   },
-  Boutique: {
-    course: "shop",
-    vat: 5.5,
-    subCategories: {
-      Épicerie: {
-        color: "colorYellow",
-        hasSku: true,
-        prices: { "Baguette tradition": 130, "Confiture de mirabelle": 680, "Sablés bretons": 590 },
-      },
-      Fromages: {
-        color: "colorYellow",
-        soldBy: "kilogram",
-        prices: { "Comté 18 mois (kg)": 3290 },
-      },
-    },
+  {
+    ...starters,
+    subCategory: "Froides",
+    prices: { "Œuf mayonnaise": 690, "Poireaux vinaigrette": 820, "Terrine de campagne": 890 },
   },
-};
+  {
+    ...starters,
+    subCategory: "Chaudes",
+    modifierGroups: ["Suppléments"],
+    prices: { "Velouté de potiron": 790, "Os à moelle": 1090 },
+  },
+  {
+    ...mains,
+    subCategory: "Viandes",
+    color: "colorRed",
+    modifierGroups: ["Cuisson", "Suppléments"],
+    prices: { "Bavette échalote": 1950, "Burger du comptoir": 1790, "Andouillette moutarde": 1820 },
+  },
+  {
+    ...mains,
+    subCategory: "Poissons",
+    color: "colorBlue",
+    prices: { "Lieu noir beurre blanc": 2090, "Moules marinières": 1690 },
+  },
+  {
+    ...mains,
+    subCategory: "Végétariens",
+    color: "colorGreen",
+    modifierGroups: ["Suppléments"],
+    prices: { "Risotto aux cèpes": 1750, "Salade de chèvre": 1490 },
+  },
+  {
+    ...mains,
+    subCategory: "À la découpe",
+    color: "colorBrown",
+    modifierGroups: ["Cuisson"],
+    soldBy: "kilogram",
+    prices: { "Côte de bœuf (kg)": 7800, "Dorade entière (kg)": 5400 },
+  },
+  {
+    ...{ category: "Desserts", subCategory: "Desserts", course: "dessert", vat: 10, color: "colorPurple" },
+    modifierGroups: ["Gourmandises"],
+    prices: { "Mousse au chocolat": 720, "Tarte Tatin": 850, "Café gourmand": 920, "Île flottante": 690 },
+  },
+  {
+    ...shop,
+    subCategory: "Épicerie",
+    hasSku: true,
+    prices: { "Baguette tradition": 130, "Confiture de mirabelle": 680, "Sablés bretons": 590 },
+  },
+  { ...shop, subCategory: "Fromages", soldBy: "kilogram", prices: { "Comté 18 mois (kg)": 3290 } },
+];
 
 /** Set menus with a fixed price, in minor currency units. In some menus, products have different VAT rates. */
 export const fixedPriceMenusByName: Readonly<Record<string, MenuCardMenu>> = {

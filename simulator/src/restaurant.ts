@@ -51,7 +51,10 @@ function generateProducts(random: SeededRandom) {
     })),
   }));
   const priceLevel = random.integer(90, 120);
-  return listProducts().map((product, index) => ({
+  const listed = menuCard.flatMap(({ prices, ...section }) =>
+    Object.entries(prices).map(([name, price]) => ({ name, price, ...section })),
+  );
+  return listed.map((product, index) => ({
     id: idOf(`product ${product.name}`),
     name: product.name,
     category: product.category,
@@ -72,14 +75,6 @@ function generateProducts(random: SeededRandom) {
     sku: product.hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
     modifierGroups: groups.filter((group) => product.modifierGroups?.some((name) => name === group.name)),
   }));
-}
-
-function listProducts() {
-  return Object.entries(menuCard).flatMap(([category, { course, vat, subCategories }]) =>
-    Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
-      Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
-    ),
-  );
 }
 
 function generateRooms(random: SeededRandom) {
