@@ -1,6 +1,6 @@
 import { defaultDocsUrl } from "@pragma/contracts/published-urls";
 import { mapSchemas } from "./map-schemas.ts";
-import type { OpenApiDocument } from "./openapi-document.ts";
+import { type OpenApiDocument, toOperationId } from "./openapi-document.ts";
 
 interface JsonSchema {
   $ref?: string;
@@ -96,7 +96,7 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
 
   const operations = Object.fromEntries(
     events.map(({ name, webhook }) => [
-      `send ${name}`.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      toOperationId(`send ${name}`),
       {
         action: "send",
         channel: { $ref: "#/channels/endpoint" },

@@ -16,18 +16,9 @@ interface OpenApiDocumentOptions {
   webhooks?: WebhookDocumentation[];
 }
 
-interface WebhookDocumentation {
-  name: string;
-  tag: string;
-  summary: string;
-  description: string;
-  headers: z.ZodObject;
-  /** The schema of the body. Its metadata contains an example. */
-  body: z.ZodType;
-  responses: Record<string, { description: string }>;
-}
+/** A webhook message. The metadata of its body's schema contains an example. */
+type WebhookDocumentation = Parameters<OpenAPIHono["openAPIRegistry"]["registerWebhook"]>[0];
 
-/** The errors that every operation with an API key can return, in addition to its own errors. */
 const commonErrors: ApiErrorCode[] = [
   "key_missing",
   "key_invalid",
@@ -79,6 +70,10 @@ const handlingPreferenceHeaders = z.object({
   }),
 });
 
+/** Returns words in camel case: `sendOrderPaid` for `send order.paid`. */
+export const toOperationId = (words: string) =>
+  words.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
+
 /** Returns the OpenAPI 3.1 document. @throws `Error` if two operations have the same route or the same id. */
 export function createOpenApiDocument(
   operations: ApiOperationDefinition[],
@@ -121,19 +116,7 @@ export function createOpenApiDocument(
       responses: { ...successResponsesOf(route), ...errorResponsesOf(route) },
     });
   }
-  for (const { name, tag, summary, description, headers, body, responses } of options.webhooks ?? []) {
-    registry.registerWebhook({
-      method: "post",
-      path: name,
-      operationId: `receive ${name}`.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
-      tags: [tag],
-      summary,
-      description,
-      security: [],
-      request: { headers, body: { required: true, content: { "application/json": { schema: body } } } },
-      responses,
-    });
-  }
+  for (const webhook of options.webhooks ?? []) registry.registerWebhook(webhook);
   const { info, servers, tags } = options;
   const document = app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
   return mapSchemas(document, separateNullFromEnumeration) as OpenApiDocument;

@@ -4,12 +4,13 @@ import { publishedApiUrl } from "@pragma/contracts/published-urls";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
 import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-operations";
+import type { RouteAudience } from "@pragma/runtime/http/define-route";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createAsyncApiDocument } from "./asyncapi-document.ts";
 import { updateLimitsTable } from "./limits-table.ts";
-import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
+import { createOpenApiDocument, toOperationId } from "./openapi-document.ts";
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
@@ -60,13 +61,18 @@ const openApiTags = [
 ];
 
 const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventName[]).map((name) => ({
-  name,
-  tag: "Webhooks",
+  method: "post" as const,
+  path: name,
+  operationId: toOperationId(`receive ${name}`),
+  tags: ["Webhooks"],
   summary: webhookEventDescriptions[name],
   description:
     "The API sends this message to your endpoint as a POST request. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive out of order.",
-  headers: webhookMessageHeadersSchema,
-  body: webhookBodySchemas[name],
+  security: [],
+  request: {
+    headers: webhookMessageHeadersSchema,
+    body: { required: true, content: { "application/json": { schema: webhookBodySchemas[name] } } },
+  },
   responses: {
     "200": { description: "The message is acknowledged. Respond with any 2xx status within 15 seconds." },
     "410": {
@@ -99,15 +105,12 @@ if (operationWithUnknownTag)
     `${operationWithUnknownTag.operationId} has a tag without a description: ${operationWithUnknownTag.tag}.`,
   );
 
-function createDocumentFor(audiences: ("public" | "operator")[]): OpenApiDocument {
-  const usedNames = new Set(
-    operations.filter(({ audience }) => audiences.some((each) => each === audience)).map(({ tag }) => tag),
-  );
-  const usedTags = openApiTags.filter(({ name }) => usedNames.has(name));
+function createDocumentFor(audiences: RouteAudience[]) {
+  const documented = operations.filter(({ audience }) => audiences.includes(audience));
   return createOpenApiDocument(operations, {
     info: openApiInfo,
     servers: openApiServers,
-    tags: usedTags,
+    tags: openApiTags.filter(({ name }) => documented.some(({ tag }) => tag === name)),
     audiences,
     webhooks: webhookDocumentation,
   });
@@ -115,15 +118,9 @@ function createDocumentFor(audiences: ("public" | "operator")[]): OpenApiDocumen
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 const limitsPage = join(contractsFolder, "..", "docs-portal", "docs", "rate-limits.mdx");
-const files = {
-  ...Object.fromEntries(
-    Object.entries(documents).map(([file, document]) => [
-      join(contractsFolder, file),
-      `${JSON.stringify(document, null, 2)}\n`,
-    ]),
-  ),
-  [limitsPage]: updateLimitsTable(await readFile(limitsPage, "utf8")),
-};
+const files: Record<string, string> = { [limitsPage]: updateLimitsTable(await readFile(limitsPage, "utf8")) };
+for (const [file, document] of Object.entries(documents))
+  files[join(contractsFolder, file)] = `${JSON.stringify(document, null, 2)}\n`;
 const isCheck = process.argv.includes("--check");
 const outdated: string[] = [];
 for (const [path, text] of Object.entries(files)) {
