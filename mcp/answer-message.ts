@@ -33,7 +33,6 @@ const tooLongStatuses = [400, 413, 414, 431];
 const maxShownIssues = 5;
 
 export interface ApiSession {
-  /** Sends a GET request to the API with the key of the caller. */
   fetch: NonNullable<ApiClientOptions["fetch"]>;
   /** Must be called when no response of the session is needed anymore. */
   end(): void;
@@ -46,7 +45,6 @@ export interface ErrorDescription extends Pick<ApiProblem, "status" | "code" | "
 export interface McpExchange extends Pick<ToolContext, "ownLocation" | "searchDocumentation"> {
   /** The HTTP request. Its body is not read. */
   request: Request;
-  /** The parsed body: a JSON-RPC message or a batch. */
   message: unknown;
   version: string;
   /** Runs a tool call when it is its turn. */

@@ -40,10 +40,8 @@ interface ToolDefinition<Shape extends z.core.$ZodLooseShape, Output extends z.c
   title: string;
   description: string;
   arguments: Shape;
-  /** Arguments of a correct call, which errors show. */
   example: object;
   output: Output;
-  /** Returns what is wrong with a combination of arguments. */
   findIssue?(args: Arguments<Shape>): string | undefined;
   answer(args: Arguments<Shape>, context: ToolContext): Promise<z.output<z.ZodObject<Output>> & Notes>;
 }

@@ -1,4 +1,3 @@
-/** A part of the documentation that an answer can quote. */
 export interface Passage {
   title: string;
   url: string;
@@ -43,7 +42,6 @@ interface DescribedOperations {
   >;
 }
 
-/** Returns a passage for each operation. `url` is the URL of the reference. */
 export function readOperationPassages({ paths }: DescribedOperations, url: string): Passage[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { operationId, summary, description = "", tags = [] }]) =>

@@ -25,18 +25,13 @@ export const selectionArguments = {
   locationId: z.guid().optional().describe("Only for operator keys (scope locations:any)"),
 };
 
-interface PeriodArguments {
-  period?: NamedPeriod | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-}
+type SelectionArguments = z.output<z.ZodObject<typeof selectionArguments>>;
 
 export interface DayRange {
   since: string;
   until: string;
 }
 
-/** The business days for which a tool answers. */
 export interface Period extends DayRange {
   /** Undefined if the period was given by its dates. */
   name?: NamedPeriod;
@@ -54,7 +49,6 @@ export const periodSchema = z.object({
 
 type DescribedPeriod = z.infer<typeof periodSchema> & Pick<Period, "name">;
 
-/** What a tool reads: a period of a location. */
 export interface Selection {
   period: DescribedPeriod;
   /** The query parameter that selects the location; none for the location of the API key. */
@@ -65,7 +59,7 @@ export interface Selection {
 }
 
 /** Returns what is wrong with the combination of arguments; undefined if nothing is. */
-export function findPeriodIssue({ period, since, until }: PeriodArguments): string | undefined {
+export function findPeriodIssue({ period, since, until }: SelectionArguments): string | undefined {
   if (period !== undefined && (since !== undefined || until !== undefined))
     return "period: use either period, or since and until";
   if (since === undefined && until !== undefined) return "since: is required with until";
@@ -77,7 +71,7 @@ export function findPeriodIssue({ period, since, until }: PeriodArguments): stri
 /** Returns the period and the location of the arguments. @throws `ToolInputError` if no location is known. */
 export async function selectPeriod(
   context: ToolContext,
-  args: PeriodArguments & { locationId?: string | undefined },
+  args: SelectionArguments,
   defaultPeriod: NamedPeriod = "last_7_days",
 ): Promise<Selection> {
   const isDated = args.since !== undefined && args.until !== undefined;
@@ -130,7 +124,7 @@ export async function selectLocation(
 
 /** Returns the business days of a period. `today` is the current day at the location. */
 export function resolvePeriod(
-  { period, since, until }: PeriodArguments,
+  { period, since, until }: SelectionArguments,
   { today, defaultPeriod }: { today: string; defaultPeriod: NamedPeriod },
 ): Period {
   const name = since === undefined ? (period ?? defaultPeriod) : undefined;

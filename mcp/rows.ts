@@ -6,10 +6,8 @@ export const rowSchema = z.record(z.string(), z.union([z.string(), z.number(), z
 export type Row = z.infer<typeof rowSchema>;
 export const rowsSchema = z.array(rowSchema);
 
-/** Maximum number of rows of a list in an answer. */
 export const maxRows = 50;
 
-/** The units in which an answer shows amounts and times. */
 export interface Units {
   currency: string | null;
   timeZone: string | null;

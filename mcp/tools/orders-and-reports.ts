@@ -19,6 +19,21 @@ type Order = ApiSchemaTypes["OrderV1"];
 
 const textArgument = (description: string) => z.string().min(1).max(100).optional().describe(description);
 
+const searchArguments = {
+  minTotal: z.number().optional().describe("In currency units, e.g. 99.5"),
+  maxTotal: z.number().optional(),
+  status: z.enum(statuses).optional(),
+  table: textArgument("Exact table name"),
+  room: textArgument("Room name"),
+  clerk: textArgument("Clerk name"),
+  product: textArgument("Product name"),
+  payment: textArgument("Payment method"),
+  sort: z.enum(["newest", "oldest", "highest", "lowest"]).default("newest"),
+  limit: z.int().min(1).max(25).default(10),
+};
+
+type OrderSearch = z.output<z.ZodObject<typeof searchArguments>>;
+
 export const ordersAndReportsTool = defineTool({
   name: "orders_and_reports",
   title: "Orders and reports",
@@ -30,16 +45,7 @@ export const ordersAndReportsTool = defineTool({
     until: selectionArguments.until.describe("Last date on which orders were opened; default: today"),
     list: z.enum(["orders", "reports"]).default("orders"),
     orderId: z.guid().optional(),
-    minTotal: z.number().optional().describe("In currency units, e.g. 99.5"),
-    maxTotal: z.number().optional(),
-    status: z.enum(statuses).optional(),
-    table: textArgument("Exact table name"),
-    room: textArgument("Room name"),
-    clerk: textArgument("Clerk name"),
-    product: textArgument("Product name"),
-    payment: textArgument("Payment method"),
-    sort: z.enum(["newest", "oldest", "highest", "lowest"]).default("newest"),
-    limit: z.int().min(1).max(25).default(10),
+    ...searchArguments,
   },
   example: { period: "last_7_days", minTotal: 100, sort: "highest" },
   output: {
@@ -83,17 +89,6 @@ async function listReports(context: ToolContext, selection: Selection, limit: nu
     ),
     notes,
   };
-}
-
-type OrderFilters = Partial<Record<keyof typeof textMatchers, string | undefined>> & {
-  status?: OrderStatus | undefined;
-};
-
-interface OrderSearch extends OrderFilters {
-  minTotal?: number | undefined;
-  maxTotal?: number | undefined;
-  sort: keyof typeof orderComparators;
-  limit: number;
 }
 
 async function findOrders(context: ToolContext, selection: Selection, search: OrderSearch) {
@@ -157,7 +152,7 @@ const summarizeOrder = (order: Order): OrderSummary => ({
 });
 
 /** Reads the newest orders of a period. Returns those that match, how many it read, and how many the period has. */
-async function readOrders(context: ToolContext, { location, period }: Selection, filters: OrderFilters) {
+async function readOrders(context: ToolContext, { location, period }: Selection, filters: OrderSearch) {
   const result = {
     orders: [] as OrderSummary[],
     readCount: 0,
@@ -196,7 +191,7 @@ const textMatchers = {
   payment: ({ payments }: Order, text: string) => payments.some(({ paymentName }) => contains([paymentName], text)),
 };
 
-function createOrderMatcher(filters: OrderFilters) {
+function createOrderMatcher(filters: OrderSearch) {
   const names = (Object.keys(textMatchers) as (keyof typeof textMatchers)[]).filter((name) => filters[name]);
   return (order: Order): boolean =>
     (filters.status === undefined || listStatuses(order).includes(filters.status)) &&
@@ -205,7 +200,7 @@ function createOrderMatcher(filters: OrderFilters) {
 
 /** @throws `ToolInputError` if there is a range in currency units, but the currency of the orders is unknown. */
 function createTotalMatcher(
-  { minTotal = Number.NEGATIVE_INFINITY, maxTotal = Number.POSITIVE_INFINITY }: Partial<OrderSearch>,
+  { minTotal = Number.NEGATIVE_INFINITY, maxTotal = Number.POSITIVE_INFINITY }: OrderSearch,
   { currency, hasOrders }: { currency: string | null; hasOrders: boolean },
 ): (order: OrderSummary) => boolean {
   const isRange = Number.isFinite(minTotal) || Number.isFinite(maxTotal);
