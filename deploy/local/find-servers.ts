@@ -9,7 +9,6 @@ export type InfrastructureServerKind = keyof typeof serverDefinitions;
 
 export interface InstalledServerBinary {
   path: string;
-  /** The version that the program reports, such as 15.14. */
   version: string;
 }
 
@@ -18,7 +17,6 @@ export const serverDefinitions = {
     name: "PostgreSQL",
     program: "postgres",
     minVersion: "15",
-    /** The environment variable with the URL of a server that is already running. */
     variable: "DATABASE_URL",
     package: "postgresql",
     /** The Docker image, which must be the same as in docker-compose.yml. */
@@ -118,5 +116,4 @@ function readProgramVersion(path: string): string {
   return /\d+(?:\.\d+)*/.exec(stdout ?? "")?.[0] ?? "";
 }
 
-/** Returns a negative number if version `a` is older than `b`, a positive one if it is newer, otherwise 0. */
 export const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });

@@ -58,7 +58,6 @@ export interface ServerProcessOptions extends ServerLaunchSpec {
   stopTimeoutMs?: number;
   /** Milliseconds without a new line in the log after which a server that is not ready is given up. */
   silenceTimeoutMs?: number;
-  /** Called with a message for the user if the server exits unexpectedly. */
   log(line: string): void;
 }
 
@@ -70,7 +69,6 @@ export interface LocalServerInstance {
   pid: number;
   /** Resolves when the server has ended, to a text with the exit code or signal. */
   ended: Promise<string>;
-  /** Sends a signal to the server, unless the server has ended. */
   sendSignal(signal: NodeJS.Signals): unknown;
 }
 
@@ -78,7 +76,6 @@ export interface LocalServerInstance {
 export interface RunningServer extends LocalServerInstance {
   /** Stops the server gracefully and waits until it has ended. Kills the server after the timeout. */
   stop(): Promise<void>;
-  /** Kills the server with SIGKILL and waits until it has ended. The data is not removed. */
   kill(): Promise<void>;
 }
 

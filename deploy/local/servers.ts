@@ -90,7 +90,6 @@ export async function findServerUrl(kind: InfrastructureServerKind): Promise<str
 }
 
 interface ServerOptions {
-  /** The folder for the data and the log of the server. The folder is created if necessary. */
   dataFolder: string;
   /** The port of the server. Default: a free port. Pass the port of a stopped server to restart it at the same URL. */
   port?: number;
@@ -155,7 +154,6 @@ interface ServerConfigFields {
   port: number;
   data: string;
   password: string | undefined;
-  /** The program; undefined if the server runs in a container. */
   installed: InstalledServerBinary | undefined;
 }
 
@@ -265,10 +263,7 @@ async function startServer(
 
 const probeTimeoutMs = 5_000;
 
-/**
- * Functions that return whether the server at a URL is usable. They reject if it cannot be reached or denies login. They
- * load their packages themselves, while the servers start.
- */
+/** They load their packages themselves, while the servers start. */
 const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
     const { default: postgres } = await import("postgres");

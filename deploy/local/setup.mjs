@@ -12,7 +12,6 @@ export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url))
 /** The workspaces that `npm start` needs to bundle and run the API and the demo: a third of all packages. */
 const startWorkspaces = ["services", "simulator", "deploy/local"];
 
-/** The file that records what was installed. npm removes the file together with the packages. */
 const installRecordFile = "node_modules/.installed-from.json";
 
 /**

@@ -97,7 +97,6 @@ function readPort(variable: string, defaultPort: number): number {
   throw new LocalCommandUserError(`${variable} must be a port from 1 to 65535.`);
 }
 
-/** Returns the environment of the product. Variables of this process override the defaults. */
 async function createProductEnvironment(
   ports: LocalPorts,
   serverUrls: LocalServerUrls,

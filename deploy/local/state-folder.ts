@@ -147,7 +147,6 @@ export function readOrCreateFile(file: string, createContent: () => string): str
   return readFileSync(file, "utf8");
 }
 
-/** Replaces a file atomically. Only its owner can read it. */
 function writeFileAtomically(file: string, content: string): void {
   const unfinished = `${file}.unfinished`;
   try {

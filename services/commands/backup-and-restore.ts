@@ -56,7 +56,6 @@ export function findDatabaseUrlVariable(
   return variables.find((variable) => environment[variable] === url) ?? "DATABASE_URL";
 }
 
-/** The description of a backup, stored in its `manifest.json`. */
 const backupManifest = z.object({
   namespace: z.string(),
   startedAt: z.iso.datetime(),
@@ -65,7 +64,6 @@ const backupManifest = z.object({
   missingObjects: z.int().min(0).default(0),
   /** The keys of the bodies that did not have their hash, which the backup does not contain. */
   damagedObjects: z.array(z.string()).default([]),
-  /** The folder with a dump of each service. */
   dumps: z.string().regex(/^dumps-\w+$/),
 });
 export type BackupManifest = z.infer<typeof backupManifest>;
@@ -75,7 +73,6 @@ interface BackupOptions {
   log: (line: string) => void;
 }
 
-/** Returns the paths and URLs in a backup's folder: the dumps, the objects and the manifest. */
 const backupPathsOf = (folder: string, dumps = "") => ({
   dumps: join(folder, dumps),
   dumpOf: (service: ServiceName) => join(folder, dumps, `${service}.dump`),

@@ -24,7 +24,6 @@ interface StoredObject {
 
 const maxConcurrentCopies = 16;
 
-/** The number of rows that are read from PostgreSQL at a time. */
 const listPageRows = 5_000;
 
 /**

@@ -5,7 +5,6 @@ import { buildDatabaseUrlVariableName, describeDatabase } from "@pragma/runtime/
 import { buildPostgresConnectionOptions } from "@pragma/runtime/database/postgres";
 import postgres from "postgres";
 
-/** A database, and the services whose schemas it contains. */
 export interface ServiceDatabase {
   /** The URL of the role that owns the schemas. */
   url: string;

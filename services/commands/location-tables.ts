@@ -2,7 +2,6 @@ import type { BusEventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type postgres from "postgres";
 
-/** A table of a service, and which of its rows belong to a location. */
 export interface LocationTable {
   name: string;
   /** An SQL condition on the rows of one location. `$1` is the id of the location. */
@@ -71,7 +70,6 @@ interface ObjectColumn {
   service: ServiceName;
   table: string;
   column: string;
-  /** The column with the SHA-256 of an object after decompression. */
   hash: string;
   /** An SQL condition on the rows that have their object. */
   condition: string;

@@ -33,7 +33,6 @@ const migrateConfig = z.object({
   SERVICE: z.enum(serviceNames).optional(),
 });
 
-/** The error for a failed migration. Its message tells the operator which database or server to check. */
 class MigrationError extends Error {}
 
 /**

@@ -78,7 +78,6 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
 
 interface CommandOutput {
   log: (line: string) => void;
-  /** Reports a failure although the command has a result. */
   reportFailure: (message: string) => void;
 }
 

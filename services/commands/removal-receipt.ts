@@ -39,7 +39,6 @@ export function listRemainingData(): RemovalReceipt["remaining"] {
 
 export const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
 
-/** A removal in progress. Its steps complete the receipt. */
 export interface RemovalContext {
   config: DataStoresConfig & z.infer<typeof natsConfigSchema>;
   /** Connection pools, as the roles that own the schemas. */

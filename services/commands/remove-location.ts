@@ -70,7 +70,6 @@ export async function removeLocation(
   }
 }
 
-/** Returns connection pools, which connect when they are first used. */
 function createServiceDatabasePools({ databases, ...config }: DataStoresConfig): RemovalContext["databases"] {
   const log = createLogger({ name: "location", level: "warn" });
   const pools = databases.flatMap(({ url, services }) =>

@@ -15,7 +15,6 @@ import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
 export const demoRestaurantSeed = "demo";
 
 export interface DemoDayTillIdAndStart {
-  /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
   readonly tillId: string;
   /** The time at which the till is opened, in milliseconds since 1970. It is the `startedAt` of the report. */

@@ -26,7 +26,6 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   fiscalNumber: number;
   /** By table id: until when the table is occupied. Orders must therefore be generated in order of opening time. */
   occupiedUntil: Map<string, string>;
-  /** The clerk who collects the payments. */
   cashier: OrderGenerationContext["operator"];
 }
 

@@ -8,7 +8,6 @@ import { splitAmountByWeights } from "./split-rows.ts";
 /** The bill of an order. Its `operator` is the clerk who collects the payments. */
 interface Bill extends OrderGenerationContext {
   plan: SimulatedOrderPlan;
-  /** The order's total, in minor units. */
   due: number;
   /** The delivery platform that collects the payment; "unknown" for orders without a delivery platform. */
   channel: "uberEats" | "deliveroo" | "unknown";

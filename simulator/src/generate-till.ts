@@ -115,7 +115,6 @@ function getReportNumber(day: string): number {
 type Movement = TillV2["financialMovementList"][number];
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
-/** Returns the cash balances of a day, and the cash movements other than sales. */
 function computeCashDrawer(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,

@@ -23,7 +23,6 @@ export interface SimulatedDay {
   readonly till: GeneratedTill;
   /** The revisions of all orders, sorted by the time at which they are to be sent. */
   readonly revisions: readonly SimulatedOrderRevision[];
-  /** The time at which the till is closed, in milliseconds since 1970. */
   readonly closesAtMs: number;
 }
 

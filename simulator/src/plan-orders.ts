@@ -35,7 +35,6 @@ export const defaultCaseShares = {
   groupDiscount: 0.03,
   /** A discount that is pending or was canceled. */
   unsettledDiscount: 0.015,
-  /** A free product. */
   gift: 0.03,
   /** A product that was canceled without a bill, or before or after the bill was printed. */
   canceledRow: 0.05,
@@ -49,7 +48,6 @@ export const defaultCaseShares = {
   /** Orders of two tables that were merged. */
   mergedOrder: 0.03,
 
-  /** Two to four payments. */
   partPayments: 0.2,
   /** A payment in cash with change. */
   change: 0.1,
@@ -57,7 +55,6 @@ export const defaultCaseShares = {
   tip: 0.1,
   /** A charge to an account, a recorded debt, or a payment from a deposit. */
   account: 0.03,
-  /** A payment that is pending or was canceled. */
   unsettledPayment: 0.02,
 };
 
@@ -67,7 +64,6 @@ const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettled
 
 type OrderCase = SpecialOrderRowCaseName | (typeof paymentCaseNames)[number];
 
-/** The kind and the special cases of one order to generate. */
 export interface SimulatedOrderPlan {
   serviceType: "eatin" | "takeout" | "delivery";
   countsGuests: boolean;

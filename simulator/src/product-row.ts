@@ -30,7 +30,6 @@ interface ProductLine {
   product: GeneratedRestaurantProduct;
   /** 1 by default; negative for a returned product. */
   quantity?: number;
-  /** The weight of a product that is sold by weight. */
   grams?: number;
   modifiers?: ReturnType<typeof chooseRandomProductModifiers>;
   /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
@@ -101,7 +100,6 @@ export function generateProductRow(context: OrderGenerationContext, line: Produc
   });
 }
 
-/** Returns one random modifier of each modifier group of a product. */
 export function chooseRandomProductModifiers(
   { random }: OrderGenerationContext,
   { modifierGroups }: GeneratedRestaurantProduct,

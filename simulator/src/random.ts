@@ -24,7 +24,6 @@ export class SeededRandom {
     return uniformInt(this.#generator, min, max);
   }
 
-  /** Returns true with this probability (0 to 1). */
   chance(probability: number): boolean {
     return uniformFloat64(this.#generator) < probability;
   }

@@ -69,7 +69,6 @@ function generateProducts(random: SeededRandom) {
     tax: {
       id: idOf(`tax ${product.vat}`),
       name: `TVA ${String(product.vat).replace(".", ",")}%`,
-      /** VAT rate in percent. */
       rate: product.vat,
     },
     sku: product.hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,

@@ -6,18 +6,15 @@ import type { GeneratedRestaurantClerk } from "./restaurant.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Local time at which the tills of a restaurant are opened. */
 const openingTime = "08:00";
 
 /** A random number of minutes is added. */
 const openingDurationHours = 16.25;
 
-/** Returns the date of an instant (milliseconds) at the restaurant. */
 export function getLocalDate(instant: number): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(defaultTimeZone).toPlainDate();
 }
 
-/** The opening and closing times of a day of service, in milliseconds since 1970. */
 export interface SimulatedDayOpeningHours {
   readonly opensAtMs: number;
   readonly closesAtMs: number;
@@ -59,7 +56,6 @@ interface ClerkShift {
   to: number | null;
 }
 
-/** Returns the shifts of the clerks on a day. The clerks get the entries of the rota one after the other. */
 export function planSimulatedClerkShifts(
   clerks: readonly GeneratedRestaurantClerk[],
   { opensAtMs, closesAtMs }: SimulatedDayOpeningHours,

@@ -104,7 +104,6 @@ export function sumSalesOfSimulatedOrders(orders: readonly OrderLiveInput[]): nu
 
 const formatEuros = (minorUnits: number) => `${(minorUnits / 100).toFixed(2)} EUR`;
 
-/** Returns the live orders of the restaurant's device, grouped by till id. */
 export async function fetchDeviceLiveOrdersByTillId({ api, restaurant }: SimulationContext) {
   const byTill = new Map<string, PosOrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {

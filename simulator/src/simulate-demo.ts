@@ -15,7 +15,6 @@ import {
 /** A day of service that the demo simulates in less time. Each shift has its own till. */
 export interface DemoTillShift {
   readonly tillId: string;
-  /** When the till is opened, in milliseconds since 1970. */
   readonly startsAtMs: number;
   readonly durationMs: number;
 }

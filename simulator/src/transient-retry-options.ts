@@ -51,5 +51,4 @@ export function createRetryOptions(options: UnlimitedApiRetrySettings) {
   } satisfies Partial<ApiClientOptions>;
 }
 
-/** Milliseconds after which an outage is logged. */
 const loggedOutageMs = 10_000;
