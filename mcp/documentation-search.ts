@@ -17,11 +17,9 @@ interface DocumentationSources {
 }
 
 /** Words that questions contain but that distinguish no passage. */
-const stopWords = new Set(
-  "a an and are as at be by can do does for from get how i in is it mean my of on or that the there this to what when where which why with you your".split(
-    " ",
-  ),
-);
+const stopWordList =
+  "a an and are as at be by can do does for from get how i in is it mean my of on or that the there this to what when where which why with you your";
+const stopWords = new Set(stopWordList.split(" "));
 
 /**
  * Creates a search of the documentation of an installation. The index is built with the first query, which takes about a

@@ -12,12 +12,7 @@ import {
 } from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
 import { preparePostgresCluster } from "./postgres-cluster.ts";
-import {
-  launchLocalServer,
-  type RunningServer,
-  type ServerLaunchSpec,
-  type ServerProcessOptions,
-} from "./run-server.ts";
+import { launchLocalServer, type RunningServer, type ServerLaunchSpec } from "./run-server.ts";
 import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
@@ -236,7 +231,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
   }
 }
 
-type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
+type ServerLaunchWithUrl = ServerLaunchSpec & { url: string; stopSignal?: NodeJS.Signals };
 
 async function startServer(
   kind: InfrastructureServerKind,

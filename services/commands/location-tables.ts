@@ -10,10 +10,6 @@ export interface LocationTable {
   removalCondition?: string;
 }
 
-interface TableWithoutLocation {
-  reason: string;
-}
-
 /** Events without data of the location: services forget it because of them, or they are of the audit log. */
 export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
 
@@ -23,7 +19,7 @@ const removedEventCondition = `location_id = $1 and type not in (${keptEventType
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
  * under `*` for tables that every service has. All other tables must have the column.
  */
-const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | TableWithoutLocation>> = {
+const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | { reason: string }>> = {
   "*": {
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },

@@ -80,12 +80,10 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
 
 const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
 
-type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
-
 /** Returns a till with these closed orders. It has no cash balances, no cash movements and no clerk shifts. */
 export function buildGeneratedTillFromOrders(
   { establishment, device, clerks }: GeneratedRestaurant,
-  closed: ClosedOrders,
+  closed: Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">,
 ): GeneratedTill {
   const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
