@@ -14,7 +14,7 @@ const maxShownFindings = 3;
 
 export const checksSchema = z.object({ passed: z.int(), notPossible: z.string(), failed: rowsSchema });
 
-export const listFailedChecks = ({ reconciliation }: Day) => reconciliation.filter(({ status }) => status === "failed");
+const listFailedChecks = ({ reconciliation }: Day) => reconciliation.filter(({ status }) => status === "failed");
 
 export const daysTool = defineTool({
   name: "days",
