@@ -23,7 +23,6 @@ export async function buildDocsPortal(): Promise<void> {
 export async function startDocsPortal(
   port: number,
   site: {
-    docsUrl?: string | undefined;
     publicUrl: string;
     isApiReady: Promise<unknown>;
     demoApiKey: Promise<string | undefined>;
@@ -43,12 +42,7 @@ export async function startDocsPortal(
       stopTimeoutMs: 5_000,
       command: process.execPath,
       args: [join(portalFolder, "serve.mjs"), String(port)],
-      env: {
-        ...process.env,
-        DOCS_URL: site.docsUrl,
-        PUBLIC_URL: site.publicUrl,
-        DOCS_DEMO_API_KEY: await site.demoApiKey,
-      },
+      env: { ...process.env, PUBLIC_URL: site.publicUrl, DOCS_DEMO_API_KEY: await site.demoApiKey },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;

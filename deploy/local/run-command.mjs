@@ -7,14 +7,12 @@ import { LocalCommandUserError } from "./terminal.mjs";
  */
 
 /**
- * Runs a command until it ends. Returns its exit code, which is null if a signal ended the command, and the text that
- * it wrote to standard output and standard error.
+ * Runs a command until it ends. Returns its exit code, which is null after a signal, and the text that it wrote.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
  * @param {Parameters<typeof spawnProcessWithExitCleanup>[3]} [end]
  * @returns {Promise<{ code: number | null, output: string }>}
- * @throws if the command cannot be started
  */
 export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
   const child = spawnProcessWithExitCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
@@ -32,12 +30,12 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
 }
 
 /**
- * Runs a command, and throws if it fails. Returns its output.
+ * Runs a command, and returns its output.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} options
- * @param {string} failureMessage the first line of the error message, above the end of the output
- * @throws {LocalCommandUserError} when the exit code is not 0
+ * @param {string} failureMessage
+ * @throws {LocalCommandUserError} with the message and the end of the output, when the exit code is not 0
  */
 export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);

@@ -25,12 +25,10 @@ type LocalPorts = Record<"port" | "opsPort" | "portalPort", number>;
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
-  const ports = {
-    port: readPort("PORT", 4000),
-    opsPort: readPort("OPS_PORT", 4090),
-    portalPort: readPort("PORTAL_PORT", 3000),
-  };
-  const { port, opsPort, portalPort } = ports;
+  const port = readPort("PORT", 4000);
+  const opsPort = readPort("OPS_PORT", 4090);
+  const portalPort = readPort("PORTAL_PORT", 3000);
+  const ports = { port, opsPort, portalPort };
   await requirePortForBrowsers("PORT", port);
   await requirePortForBrowsers("PORTAL_PORT", portalPort);
   prepareLocalStateFolder();
@@ -45,7 +43,6 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const seeding = started.then(() => seedDemo(url, env));
   // Installed and built beside the API and the demo, because it takes longer than they do.
   const portalStart = startDocsPortal(portalPort, {
-    docsUrl: process.env.DOCS_URL,
     publicUrl: env.PUBLIC_URL,
     isApiReady: started,
     demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),

@@ -23,9 +23,8 @@ const progressIntervalMs = 5_000;
 /**
  * Runs a task. If it takes longer, prints its current step every five seconds, and its duration at the end.
  * @template T
- * @param {string} label the name of the task: "Installing packages"
- * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step; an empty text changes
- *   nothing
+ * @param {string} label such as "Installing packages"
+ * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its step, or with an empty text
  */
 export async function runTaskWithProgress(label, task) {
   const startedAt = Date.now();
