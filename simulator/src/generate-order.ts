@@ -5,7 +5,6 @@ import {
   getCancellationTime,
   guestStayShareByOrderEvent,
   pickCancellationTiming,
-  type SimulatedOrderTimes,
   simulatedCancellationReasons,
 } from "./order-times.ts";
 import type { SimulatedOrderPlan } from "./plan-orders.ts";
@@ -43,13 +42,13 @@ const guestsCountWeights = [
 export function generateOrderFromPlan(order: NewOrder): PosOrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
-  const table = pickTable(random, room, times, order.occupiedUntil);
   const context = { random, restaurant, room, operator, times };
+  const table = pickTable(context, order.occupiedUntil);
   const guestsCount = plan.serviceType === "eatin" && plan.countsGuests ? random.pickWeighted(guestsCountWeights) : 0;
 
   const rows = generateRows(context, plan, guestsCount);
   const amounts = computeSimulatedOrderAmounts(rows);
-  const ending = generateOrderEnding(random, times, plan);
+  const ending = generateOrderEnding(context, plan);
   const customer = pickCustomer(context, plan);
   const delivery = generateDelivery(context, plan);
   const paymentRowList = generatePayments({
@@ -112,15 +111,10 @@ export function generateOrderFromPlan(order: NewOrder): PosOrderData {
 }
 
 /** Returns a free table, or any table if none is free. Marks the table as occupied until the order is closed. */
-function pickTable(
-  random: SeededRandom,
-  { tables }: OrderGenerationContext["room"],
-  { openedAt, closedAt }: SimulatedOrderTimes,
-  occupiedUntil: Map<string, string>,
-) {
-  const freeTables = tables.filter(({ id }) => (occupiedUntil.get(id) ?? "") <= openedAt);
-  const table = random.pick(freeTables.length > 0 ? freeTables : tables);
-  occupiedUntil.set(table.id, closedAt);
+function pickTable({ random, room, times }: OrderGenerationContext, occupiedUntil: Map<string, string>) {
+  const freeTables = room.tables.filter(({ id }) => (occupiedUntil.get(id) ?? "") <= times.openedAt);
+  const table = random.pick(freeTables.length > 0 ? freeTables : room.tables);
+  occupiedUntil.set(table.id, times.closedAt);
   return table;
 }
 
@@ -137,19 +131,14 @@ function generateRows(context: OrderGenerationContext, plan: SimulatedOrderPlan,
   return addSpecialCases(context, plan.cases, rows, products);
 }
 
-function pickProducts(
-  { random, restaurant, room }: OrderGenerationContext,
-  plan: SimulatedOrderPlan,
-  guestsCount: number,
-) {
-  const courses = coursesByRoom[room.type];
-  const offeredProducts = restaurant.products.filter(
-    ({ soldBy, course }) => soldBy === "piece" && courses.includes(course),
-  );
+function pickProducts(context: OrderGenerationContext, plan: SimulatedOrderPlan, guestsCount: number) {
+  const { random, restaurant, room } = context;
+  const isOffered = ({ soldBy, course }: GeneratedRestaurantProduct) =>
+    soldBy === "piece" && coursesByRoom[room.type].includes(course);
   // An order with a refund has at least two products, of which the cheapest is refunded, so that its total is positive.
   const minCount = plan.cases.has("refundRow") ? 2 : 1;
   const count = random.integer(minCount, Math.max(2, Math.min(5, guestsCount + 2)));
-  return random.sample(offeredProducts, count).map((product) => ({
+  return random.sample(restaurant.products.filter(isOffered), count).map((product) => ({
     product,
     quantity: random.chance(0.6) ? 1 : random.integer(1, Math.max(2, Math.min(4, guestsCount))),
   }));
@@ -162,11 +151,8 @@ const coursesByRoom: Record<OrderGenerationContext["room"]["type"], readonly Gen
   extOrder: ["main", "dessert", "drink"],
 };
 
-function generateOrderEnding(
-  random: SeededRandom,
-  times: SimulatedOrderTimes,
-  { kind, kindIndex, cases }: SimulatedOrderPlan,
-) {
+function generateOrderEnding({ random, times }: OrderGenerationContext, plan: SimulatedOrderPlan) {
+  const { kind, kindIndex, cases } = plan;
   const cancellation = kind === "canceled" ? pickCancellationTiming("order", kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
