@@ -22,7 +22,10 @@ const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>, l
       {
         location: { id: locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {
-          metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
+          metadata: {
+            ...{ format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
+            ...{ serverId: null, legacyLocation: null },
+          },
           currencies: [],
           warnings: [],
           hash: "h",

@@ -11,7 +11,7 @@ import type { LocationLookupClient } from "@pragma/runtime/service-calls/locatio
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
 import { createTillDryRunQuotas } from "./till-quotas.ts";
-import { findCurrencyWarnings } from "./validation/row-currencies.ts";
+import { findCurrencyWarnings } from "./validation/row-warnings.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 const compress = promisify(brotliCompress);

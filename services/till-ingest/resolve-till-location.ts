@@ -2,8 +2,11 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
-import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import {
+  getReadRestrictionLocationId,
+  type LocationLookupClient,
+  resolveRequestedLocation,
+} from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
 import { findTillRow, type TillRow } from "./queries/tills.ts";
@@ -29,6 +32,24 @@ export async function resolveLegacyLocation(
 }
 
 /**
+ * Returns the location of a till that is pushed: that which the body of a V1 till states, or the requested location of a
+ * V2 till.
+ *
+ * @throws `ApiError` location_forbidden, location_not_found, invalid_request.
+ */
+export async function resolvePushedLocation(
+  principal: Principal,
+  { legacyLocation }: TillMetadata,
+  requestedId: string | undefined,
+  { locations }: Pick<TillIngestServiceContext, "locations">,
+  context: ObservabilityContext,
+): Promise<LocationRef> {
+  return legacyLocation
+    ? resolveLegacyLocation(principal, legacyLocation, locations, context)
+    : resolveRequestedLocation(principal, requestedId, locations, context);
+}
+
+/**
  * Returns the location of a till that a request replaces. The body of a V1 till identifies the location. For a V2
  * till, it is the location that has the till. The API key must be allowed to act for the location.
  *
@@ -36,18 +57,16 @@ export async function resolveLegacyLocation(
  */
 export async function resolveReplacedLocation(
   principal: Principal,
-  metadata: TillMetadata,
+  { legacyLocation, tillId }: TillMetadata,
   { db, locations }: Pick<TillIngestServiceContext, "db" | "locations">,
   context: ObservabilityContext,
 ): Promise<LocationRef> {
-  if (metadata.format === "V1") return resolveLegacyLocation(principal, metadata.legacyLocation, locations, context);
-  const locationId = await findTillLocationId(db, metadata.tillId);
+  if (legacyLocation) return resolveLegacyLocation(principal, legacyLocation, locations, context);
+  const locationId = await findTillLocationId(db, tillId);
   if (locationId !== undefined && locationId === principal.location?.id) return principal.location;
   if (locationId !== undefined && hasScope(principal.scopes, "locations:any"))
     return locations.getById(locationId, context);
-  throw new ApiError("till_not_found", {
-    detail: `This location has no till ${metadata.tillId} to replace. Push the till instead.`,
-  });
+  throw createReplacedTillNotFoundError(tillId);
 }
 
 /**
@@ -67,4 +86,10 @@ export async function requireReadableTill(
 
 export function createTillNotFoundError(id: string): ApiError {
   return new ApiError("till_not_found", { detail: `This location has no till ${id}.` });
+}
+
+export function createReplacedTillNotFoundError(id: string): ApiError {
+  return new ApiError("till_not_found", {
+    detail: `This location has no till ${id} to replace. Push the till instead.`,
+  });
 }

@@ -17,6 +17,7 @@ import {
   saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
+import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
 import { createTillOrderQuota } from "./till-quotas.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
@@ -111,7 +112,7 @@ function toNewTill(
     id: metadata.tillId,
     locationId,
     application,
-    serverId: metadata.format === "V1" ? metadata.serverId : null,
+    serverId: metadata.serverId,
     format: metadata.format,
     isTraining: metadata.isTraining,
     hash,
@@ -159,11 +160,7 @@ export async function replaceTillBody(
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const existing = await lockTillRow(tx, body);
-    if (!existing) {
-      throw new ApiError("till_not_found", {
-        detail: `This location has no till ${body.id} to replace. Push the till instead.`,
-      });
-    }
+    if (!existing) throw createReplacedTillNotFoundError(body.id);
     // The till's personal data was erased in the meantime. The body stored above is unused and is later removed.
     if (existing.pushedHash === body.hash) return existing;
     if (existing.hash === body.hash) {

@@ -140,7 +140,7 @@ async function fetchLegacyTill(
   }
   const { serverId, legacyLocation } = till.metadata;
   const isOtherLocation =
-    legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
+    legacyLocation?.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
   if (isOtherLocation)
     throw new LegacyBackofficeError(
       "The backoffice returned a till of a different location than in its list of tills.",

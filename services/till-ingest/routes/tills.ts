@@ -1,28 +1,42 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { PushTillResponse, ReplaceTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
 import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
+import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
+import type { RequestBodyParser, RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createNotModifiedResponse, createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
-import {
-  locationIdQueryParameter,
-  resolveAuthorizedLocationId,
-  resolveRequestedLocation,
-} from "@pragma/runtime/service-calls/location-lookup";
+import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
+import { defineTillIngestRoute, type TillIngestServiceContext, tillWriteRouteDefaults } from "../context.ts";
 import { dryRunTill } from "../dry-run-till.ts";
 import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
-import { requireReadableTill, resolveLegacyLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
+import { requireReadableTill, resolvePushedLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
+import type { AcceptedTillBodyFormat } from "../validation/parse-till-body.ts";
+import type { TillMetadataWithBodyBytes } from "../validation/till-body-reader.ts";
 import { rejectDryRun, requireClearDryRun } from "./dry-run-parameter.ts";
 import { createTillBodyResponse } from "./till-body-response.ts";
-import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, pendingReportHeaders, toTillFields, toTillResponse } from "./till-response.ts";
+
+/** Returns a parser of till bodies. Large bodies are parsed in worker threads, so that other requests do not wait. */
+function createTillRequestBodyParser(
+  format: AcceptedTillBodyFormat,
+  schema: z.ZodType,
+): RequestBodyParser<TillMetadataWithBodyBytes, TillIngestServiceContext> {
+  return {
+    schema,
+    maxBytes: maxRequestBodyBytes,
+    async parse(bytes, { reader }, sender) {
+      const till = await reader.read(bytes, format, sender);
+      return "issues" in till ? till : { value: till };
+    },
+  };
+}
 
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
@@ -39,27 +53,44 @@ const dryRunQueryParameter = z
 
 const dryRunDescription =
   "With `dryRun=true`, nothing is stored. The response states the checks of the till, and the state that its business day would have. Dry runs have daily quotas of their own.";
-const pushResponses = {
-  201: { description: "The till was created", schema: PushTillResponse },
-  200: {
-    description: "The same till already existed, or the result of a push with `dryRun=true`",
-    schema: z.union([PushTillResponse, TillDryRun]),
-    example: PushTillResponse.meta()?.example,
+type PushTillInput = Pick<
+  RouteHandlerInput<undefined, undefined, TillMetadataWithBodyBytes, TillIngestServiceContext>,
+  "body" | "principal" | "services" | "context" | "origin" | "url"
+> & { query: { dryRun?: boolean | undefined; locationId?: string | undefined } };
+
+/** The properties that are equal in the routes of both formats. */
+const pushRouteDefaults = {
+  method: "post",
+  ...tillWriteRouteDefaults,
+  isDryRun: ({ dryRun }: PushTillInput["query"]) => dryRun === true,
+  responses: {
+    201: { description: "The till was created", schema: PushTillResponse },
+    200: {
+      description: "The same till already existed, or the result of a push with `dryRun=true`",
+      schema: z.union([PushTillResponse, TillDryRun]),
+      example: PushTillResponse.meta()?.example,
+    },
   },
-};
+  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"] as ApiErrorCode[],
+  async handle({ body: till, query, principal, services, context, origin, url }: PushTillInput) {
+    requireClearDryRun(url);
+    const location = await resolvePushedLocation(principal, till.metadata, query.locationId, services, context);
+    if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
+    const accepted = await storePushedTill(services, { location, till, principal, context });
+    return createPushTillResponse(accepted, { origin, context });
+  },
+} as const;
 
 export const pushTillV2Route = defineTillIngestRoute({
-  method: "post",
+  ...pushRouteDefaults,
   path: "/v2/tills/",
   operationId: "pushTillV2",
-  ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
     "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. `reportId` and `reportUrl` already identify the report. To find out when it is available, get the till at the URL in `Location`, whose `reportState` then changes from `pending` to `done`. A till in training mode has no report. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.\n\n" +
     dryRunDescription,
-  isDryRun: ({ dryRun }) => dryRun === true,
   request: {
     query: z.object({
       dryRun: dryRunQueryParameter,
@@ -69,39 +100,19 @@ export const pushTillV2Route = defineTillIngestRoute({
     }),
     body: createTillRequestBodyParser("V2", TillV2),
   },
-  responses: pushResponses,
-  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, query, principal, services, context, origin, url }) {
-    requireClearDryRun(url);
-    const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
-    const accepted = await storePushedTill(services, { location, till, principal, context });
-    return createPushTillResponse(accepted, { origin, context });
-  },
 });
 
 export const pushTillV1Route = defineTillIngestRoute({
-  method: "post",
+  ...pushRouteDefaults,
   path: "/v1/tills/",
   operationId: "pushTillV1",
-  ...tillWriteRouteDefaults,
   summary: "Push a till (v1, legacy)",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "The fields `application` and `legacyId` identify the location of the till. This location must be the location of the API key, unless the key has the scope `locations:any`. " +
     "As with V2 tills, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.\n\n" +
     dryRunDescription,
-  isDryRun: ({ dryRun }) => dryRun === true,
   request: { query: z.object({ dryRun: dryRunQueryParameter }), body: createTillRequestBodyParser("V1", TillV1) },
-  responses: pushResponses,
-  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, query, principal, services, context, origin, url }) {
-    requireClearDryRun(url);
-    const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
-    if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
-    const accepted = await storePushedTill(services, { location, till, principal, context });
-    return createPushTillResponse(accepted, { origin, context });
-  },
 });
 
 export const replaceTillRoute = defineTillIngestRoute({

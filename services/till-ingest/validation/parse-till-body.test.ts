@@ -1,22 +1,25 @@
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
-import { validateTillV2AndGetMetadata } from "./parse-till-body.ts";
+import { tillValidators } from "./parse-till-body.ts";
 
 function findIssues(input: unknown) {
-  const validated = validateTillV2AndGetMetadata(input);
+  const validated = tillValidators.V2(input);
   if ("metadata" in validated) throw new Error("The till has no issues");
   return validated;
 }
 
-describe("validateTillV2AndGetMetadata", () => {
+describe("tillValidators.V2", () => {
   it("returns the metadata of a valid till", () => {
     const orderList = [buildTestOrder(), buildTestOrder()];
     const till = buildTestTill({ isTraining: true, deviceIdentifier: "B7F2", deviceName: "Bar", orderList });
     const device = { deviceId: "B7F2", name: "Bar" };
-    expect(validateTillV2AndGetMetadata(till)).toEqual({
-      metadata: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2, device },
-      currencies: [{ code: "EUR", path: "orderList[0].productRowList[0].currencyCode", rowCount: expect.any(Number) }],
+    expect(tillValidators.V2(till)).toEqual({
+      metadata: {
+        ...{ format: "V2", tillId: till.id, isTraining: true, orderCount: 2, device },
+        ...{ serverId: null, legacyLocation: null },
+      },
+      currencies: [{ value: "EUR", path: "orderList[0].productRowList[0].currencyCode", rowCount: expect.any(Number) }],
       warnings: [],
     });
   });
@@ -36,7 +39,7 @@ describe("validateTillV2AndGetMetadata", () => {
       buildTestTill({ orderList: [buildTestOrder({ id: "" }), buildTestOrder({ id: "" })] }),
     ],
   ])("finds as many issues in %s as the schema", (_, input) => {
-    const validated = validateTillV2AndGetMetadata(input);
+    const validated = tillValidators.V2(input);
     const issues = TillV2.safeParse(input).error?.issues ?? [];
     expect("count" in validated ? validated.count : 0).toBe(issues.length);
   });

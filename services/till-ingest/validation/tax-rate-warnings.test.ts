@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { buildTestOrder, buildTestTill, buildTestTillV1 } from "../testing/till-fixtures.ts";
-import { validateTillV1AndGetMetadata, validateTillV2AndGetMetadata } from "./parse-till-body.ts";
-import { TaxRateWarningCollector } from "./tax-rate-warnings.ts";
+import { tillValidators } from "./parse-till-body.ts";
+import { createTaxRateWarning, isTaxRateInOtherUnit, RowValueCollector } from "./row-warnings.ts";
 
 const warningsAbout = (...rates: number[]) => {
-  const collector = new TaxRateWarningCollector();
-  for (const [index, rate] of rates.entries()) collector.add({ rate, path: `rows[${index}]` });
-  return collector.warnings;
+  const collector = new RowValueCollector<number>();
+  for (const [index, rate] of rates.entries()) if (isTaxRateInOtherUnit(rate)) collector.add(rate, `rows[${index}]`);
+  return collector.values.map(createTaxRateWarning);
 };
 
 describe("the warnings about tax rates", () => {
@@ -53,7 +53,7 @@ describe("the warnings about a till", () => {
         menuRowList: menu ? [{ ...menu, productRowList: [{ ...row, taxRate: 0.1 }] }] : [],
       },
     ];
-    const validated = validateTillV2AndGetMetadata(buildTestTill({ orderList }));
+    const validated = tillValidators.V2(buildTestTill({ orderList }));
     const paths = "warnings" in validated ? validated.warnings.map(({ path }) => path) : undefined;
     expect(paths).toEqual([
       "orderList[1].productRowList[0].taxRate",
@@ -67,7 +67,7 @@ describe("the warnings about a till", () => {
     const [item] = ticket?.items ?? [];
     if (!ticket || !item) throw new Error("The test till has no item.");
     const wrong = { ...ticket, menus: [], items: [item, { ...item, price: { ...item.price, tax: 0.055 } }] };
-    const validated = validateTillV1AndGetMetadata({ ...till, tillJson: { ...till.tillJson, tickets: [wrong] } });
+    const validated = tillValidators.V1({ ...till, tillJson: { ...till.tillJson, tickets: [wrong] } });
     expect("warnings" in validated ? validated.warnings : undefined).toMatchObject([
       { path: "tillJson.tickets[0].items[1].price.tax", message: expect.stringContaining("send 5.5") },
     ]);
@@ -76,7 +76,7 @@ describe("the warnings about a till", () => {
   it("is an error that names the unit for a rate above 1000", () => {
     const order = buildTestOrder();
     const productRowList = order.productRowList.map((row) => ({ ...row, taxRate: 2_000 }));
-    const validated = validateTillV2AndGetMetadata(buildTestTill({ orderList: [{ ...order, productRowList }] }));
+    const validated = tillValidators.V2(buildTestTill({ orderList: [{ ...order, productRowList }] }));
     expect("issues" in validated ? validated.issues[0] : undefined).toMatchObject({
       ...{ path: "orderList[0].productRowList[0].taxRate", code: "too_big" },
       message: expect.stringContaining("in percent"),

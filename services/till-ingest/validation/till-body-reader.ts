@@ -1,11 +1,13 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import type { AcceptedTillBodyFormat, PossibleTillBodyFormat, TillFormat } from "./parse-till-body.ts";
-import { parseTillBodyMetadata, type TillMetadataWithBodyHash } from "./parse-till-body.ts";
+import {
+  type AcceptedTillBodyFormat,
+  parseTillBodyMetadata,
+  type TillMetadataWithBodyHash,
+} from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface TillMetadataWithBodyBytes<Format extends TillFormat = TillFormat>
-  extends TillMetadataWithBodyHash<Format> {
+export interface TillMetadataWithBodyBytes extends TillMetadataWithBodyHash {
   bytes: Uint8Array;
 }
 
@@ -21,15 +23,13 @@ export function createThreadedTillBodyParser(options: { threads: number; heapMeg
   return {
     ...reader,
     /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
-    async read<Requested extends AcceptedTillBodyFormat>(
+    async read(
       body: Uint8Array,
-      format: Requested,
+      format: AcceptedTillBodyFormat,
       sender: string,
-    ): Promise<TillMetadataWithBodyBytes<PossibleTillBodyFormat<Requested>> | RequestBodyIssues> {
+    ): Promise<TillMetadataWithBodyBytes | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result
-        ? result
-        : ({ ...result, bytes } as TillMetadataWithBodyBytes<PossibleTillBodyFormat<Requested>>);
+      return "issues" in result ? result : { ...result, bytes };
     },
   };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
-import { validateTillV2AndGetMetadata } from "./parse-till-body.ts";
-import { findCurrencyWarnings } from "./row-currencies.ts";
+import { tillValidators } from "./parse-till-body.ts";
+import { findCurrencyWarnings } from "./row-warnings.ts";
 
 const currenciesOf = (till: object) => {
-  const validated = validateTillV2AndGetMetadata(till);
+  const validated = tillValidators.V2(till);
   return "currencies" in validated ? validated.currencies : expect.unreachable();
 };
 
