@@ -1,3 +1,4 @@
+import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 
@@ -49,3 +50,21 @@ export const tillIngestServiceConfigSchema = z.object({
 });
 
 export type TillIngestServiceConfig = z.output<typeof tillIngestServiceConfigSchema>;
+
+/** Returns the daily quotas of each location. */
+export function createTillQuotas(config: TillIngestServiceConfig) {
+  return {
+    tills: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" },
+    bytes: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" },
+    /**
+     * The event `report.finalized` contains the ids of all orders of a till, so without this quota, tills of many small
+     * orders could fill the event stream of all locations.
+     */
+    orders: { name: "till_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" },
+    /** Replacements and reprocessings. Bulk reprocessings do not count. */
+    revisions: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
+    /** Dry runs take as much CPU time as other pushes. */
+    dryRuns: { name: "till_dry_runs", maximum: config.MAX_TILL_DRY_RUNS_PER_DAY, unit: "dry runs" },
+    dryRunOrders: { name: "till_dry_run_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" },
+  } satisfies Record<string, LocationDailyQuota>;
+}

@@ -1,11 +1,10 @@
-import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { TillIngestServiceConfig } from "./config.ts";
+import type { createTillQuotas, TillIngestServiceConfig } from "./config.ts";
 import type { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
@@ -22,10 +21,7 @@ export interface TillIngestServiceContext {
   pollReprocessings(): void;
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   requeueAfterSeconds: number;
-  /** Limits how many tills a location can replace or reprocess per day. Bulk reprocessings do not count. */
-  revisionQuota: LocationDailyQuota;
-  /** Limits how many orders the tills can have that a location pushes, replaces or reprocesses per day. */
-  orderQuota: LocationDailyQuota;
+  quotas: ReturnType<typeof createTillQuotas>;
 }
 
 export const defineTillIngestRoute = createRouteDefiner<TillIngestServiceContext>();

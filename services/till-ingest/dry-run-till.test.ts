@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { tillIngestServiceConfigSchema } from "./config.ts";
+import { createTillQuotas, tillIngestServiceConfigSchema } from "./config.ts";
 import { dryRunTill } from "./dry-run-till.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 
-const config = tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
+const quotas = createTillQuotas(tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" }));
 let service: TestTillIngestService;
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -18,7 +18,7 @@ const locations = { getCurrency: () => expect.unreachable() };
 const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>, locationId: string = randomUUID()) =>
   runWithObservabilityContext({}, (context) =>
     dryRunTill(
-      { db: service.db, config, locations, sendBusRequest },
+      { db: service.db, quotas, locations, sendBusRequest },
       {
         location: { id: locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {

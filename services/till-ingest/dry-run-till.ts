@@ -10,7 +10,6 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
-import { createTillDryRunQuotas } from "./till-quotas.ts";
 import { findCurrencyWarnings } from "./validation/row-warnings.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
@@ -40,7 +39,7 @@ export async function dryRunTill(services: DryRunServices, request: DryRunReques
   }
 }
 
-interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest"> {
+interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotas" | "sendBusRequest"> {
   locations: Pick<LocationLookupClient, "getCurrency">;
 }
 
@@ -51,7 +50,7 @@ interface DryRunRequest {
 }
 
 async function requestDryRun(
-  { db, config, locations, sendBusRequest }: DryRunServices,
+  { db, quotas, locations, sendBusRequest }: DryRunServices,
   { location: { id: locationId, timeZone }, till, context }: DryRunRequest,
 ): Promise<TillDryRun> {
   const { metadata, hash, bytes, currencies, warnings } = till;
@@ -69,11 +68,10 @@ async function requestDryRun(
         "With `dryRun=true`, the body can have at most about 750 KB after compression. Push the till without `dryRun`.",
     });
   }
-  const quotas = createTillDryRunQuotas(config);
   await db.transaction((tx) =>
     consumeDailyQuotasOrThrow(tx, locationId, [
       { quota: quotas.dryRuns, amount: 1 },
-      { quota: quotas.orders, amount: orderCount },
+      { quota: quotas.dryRunOrders, amount: orderCount },
     ]),
   );
   const currency = currencies.length > 0 ? await locations.getCurrency(locationId, context) : null;

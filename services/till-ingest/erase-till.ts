@@ -2,18 +2,12 @@ import { createHash } from "node:crypto";
 import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestServiceContext } from "./context.ts";
-import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
-import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
-import {
-  findTillRow,
-  lockTillRow,
-  recordErasedTillPushedHash,
-  saveNextTillRevision,
-  type TillRow,
-} from "./queries/tills.ts";
+import { scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
+import { findTillRow, lockTillRow } from "./queries/tills.ts";
 import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
+import { createNextTillRevision } from "./till-revisions.ts";
 
 /**
  * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
@@ -44,7 +38,7 @@ function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: Read
 }
 
 /** The author of revisions that an erasure creates. */
-const erasureAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
+const author = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
 
 interface TillErasure {
   locationId: string;
@@ -72,30 +66,27 @@ export async function eraseTillPersonalData(
   if (!existing) return;
   const body = erasePersonalDataInTillBody(await objects.get(existing.objectKey), orderIds && new Set(orderIds));
   const hash = createHash("sha256").update(body).digest("hex");
-  const erased: TillRow = { ...existing };
-  if (hash !== existing.hash) {
-    const objectKey = await recordPendingUpload(db.sql, buildTillObjectKey({ ...existing, hash }));
+  const isChanged = hash !== existing.hash;
+  let { objectKey } = existing;
+  if (isChanged) {
+    objectKey = await recordPendingUpload(db.sql, buildTillObjectKey({ locationId, hash }));
     await objects.put(objectKey, body);
-    Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {
     const till = await lockTillRow(tx, existing);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
-    const isChanged = hash !== existing.hash;
     // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
-    const objectKey = isChanged ? erased.objectKey : till.objectKey;
+    if (!isChanged) objectKey = till.objectKey;
     const removedKeys = await scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
     if (!isChanged && removedKeys.length === 0) return [];
-    const revision = { isErasure: true, requeueAfterSeconds };
-    // The till may have been reprocessed in another time zone in the meantime.
-    const body = { ...erased, timeZone: till.timeZone };
-    const next = await saveNextTillRevision(tx, till, isChanged ? { ...revision, body } : revision);
-    await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
-    await writeTillPushedToOutbox(tx, next, { reason: "replace", traceparent });
-    if (isChanged) {
-      await recordErasedTillPushedHash(tx, till, existing.pushedHash ?? existing.hash);
-      await confirmTillObjectUpload(tx, objectKey);
-    }
+    // The time zone is that of the locked row: the till may have been reprocessed in another one in the meantime.
+    const erased = { ...existing, timeZone: till.timeZone, hash, objectKey, size: body.byteLength };
+    const pushedHash = existing.pushedHash ?? existing.hash;
+    await createNextTillRevision(tx, till, {
+      ...{ reason: "replace", author, traceparent, isErasure: true, requeueAfterSeconds },
+      ...(isChanged && { body: { ...erased, pushedHash } }),
+    });
+    if (isChanged) await confirmTillObjectUpload(tx, objectKey);
     return removedKeys;
   });
   for (const key of removed) await removeUnreferencedObject({ db, objects }, key);

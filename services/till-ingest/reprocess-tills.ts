@@ -1,12 +1,14 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
+import { otherTimeZoneTillsRequestSchema, otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { TillIngestServiceContext } from "./context.ts";
-import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import {
   findNextBulkReprocessingId,
   listNextTillsToReprocess,
@@ -16,12 +18,15 @@ import {
 } from "./queries/reprocessings.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
 import { groupByLocation } from "./queries/till-partitions.ts";
-import { findRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
-import { countTillsNotOverdueForReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
+import { findRevisionReasons, type TillRevisionAuthor } from "./queries/till-versions.ts";
+import {
+  countTillsInOtherTimeZone,
+  countTillsNotOverdueForReport,
+  lockTillRow,
+  type TillRow,
+} from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
-
-/** The caller that requested a reprocessing, recorded as the author of the revision. */
-export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
+import { createNextTillRevision } from "./till-revisions.ts";
 
 interface TillReprocessing {
   id: string;
@@ -29,6 +34,8 @@ interface TillReprocessing {
   author: TillRevisionAuthor;
   audit: AuditSource;
   context: ObservabilityContext;
+  /** Null if the request does not count, because it is an operator's. */
+  quotas: TillIngestServiceContext["quotas"] | null;
 }
 
 /**
@@ -40,16 +47,8 @@ interface TillReprocessing {
  * quota_exceeded; service_unavailable when accounts is unavailable.
  */
 export async function requestTillReprocessing(
-  {
-    db,
-    locations,
-    requeueAfterSeconds,
-    quotas,
-  }: Pick<TillIngestServiceContext, "db" | "locations" | "requeueAfterSeconds"> & {
-    /** Null if the request does not count, because it is an operator's. */
-    quotas: Pick<TillIngestServiceContext, "revisionQuota" | "orderQuota"> | null;
-  },
-  { id, locationId, author, audit, context }: TillReprocessing,
+  { db, locations, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "locations" | "requeueAfterSeconds">,
+  { id, locationId, author, audit, context, quotas }: TillReprocessing,
 ): Promise<TillRow> {
   const tillLocationId = locationId ?? (await findTillLocationId(db, id));
   if (tillLocationId === undefined) throw createTillNotFoundError(id);
@@ -60,14 +59,15 @@ export async function requestTillReprocessing(
     if (await isBeingReprocessed(tx, { till, timeZone })) return till;
     if (quotas)
       await consumeDailyQuotasOrThrow(tx, till.locationId, [
-        { quota: quotas.revisionQuota, amount: 1 },
-        { quota: quotas.orderQuota, amount: till.orderCount },
+        { quota: quotas.revisions, amount: 1 },
+        { quota: quotas.orders, amount: till.orderCount },
       ]);
     await publishAuditEvent(tx, audit, {
       ...{ action: "till.reprocessed", locationId: till.locationId, target: { type: "till", id: till.id } },
     });
     const { traceparent } = context;
-    return createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
+    const revision = { reason: "reprocess", timeZone, requeueAfterSeconds, author, traceparent } as const;
+    return createNextTillRevision(tx, till, revision);
   });
 }
 
@@ -101,28 +101,6 @@ async function isBeingReprocessed(
   if (!isPending) return false;
   const tills = { locationId: till.locationId, tillIds: [till.id] };
   return (await findRevisionReasons(tx, tills)).get(till.id) === "reprocess";
-}
-
-/** Creates the next revision of a till with the same body. The caller must lock the till first. */
-async function createReprocessRevision(
-  tx: SqlTransaction,
-  till: TillRow,
-  {
-    timeZone = till.timeZone,
-    requeueAfterSeconds,
-    author,
-    traceparent,
-  }: {
-    timeZone: string | undefined;
-    requeueAfterSeconds: number;
-    author: TillRevisionAuthor;
-    traceparent: string | undefined;
-  },
-): Promise<TillRow> {
-  const next = await saveNextTillRevision(tx, till, { timeZone, requeueAfterSeconds });
-  await insertTillRevision(tx, next, { reason: "reprocess", ...author });
-  await writeTillPushedToOutbox(tx, next, { reason: "reprocess", traceparent });
-  return next;
 }
 
 /**
@@ -165,7 +143,6 @@ async function reprocessBatch(
     const reprocessing = await tryLockBulkReprocessingRow(tx, id);
     if (!reprocessing) return;
     const { tills: keys, partition } = await listNextTillsToReprocess(tx, reprocessing, batchSize);
-    const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
     const tillsByLocation = [...groupByLocation(keys)];
     // Before any till is locked, because a request can take seconds.
     const timeZones = new Map<string, string | undefined>();
@@ -176,8 +153,15 @@ async function reprocessBatch(
       const timeZone = timeZones.get(locationId);
       const ids = tills.map(({ id }) => id);
       for (const till of await lockTillsToReprocess(tx, reprocessing, { locationId, ids })) {
-        if (!(await isBeingReprocessed(tx, { till, timeZone })))
-          await createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
+        if (await isBeingReprocessed(tx, { till, timeZone })) continue;
+        const revision = {
+          reason: "reprocess",
+          timeZone,
+          requeueAfterSeconds,
+          author: reprocessing,
+          traceparent,
+        } as const;
+        await createNextTillRevision(tx, till, revision);
       }
     }
     await recordReprocessing(tx, reprocessing, { count: keys.length, last: keys.at(-1), partition });
@@ -185,3 +169,20 @@ async function reprocessBatch(
       log.info({ reprocessing: reprocessing.id, tills: reprocessing.requeuedCount }, "reprocessing finished");
   });
 }
+
+/** Removes the rows of reprocessings that finished more than 30 days ago. */
+export const removeOldReprocessingsTask: PeriodicTask<Pick<TillIngestServiceContext, "db">> = {
+  name: "remove old reprocessings",
+  intervalSeconds: 3_600,
+  run: ({ db: { sql } }) =>
+    deleteRowsInBatches(sql, "till_reprocessings", sql`finished_at < now() - interval '30 days'`),
+};
+
+/** Replies how many tills of a location were computed in another time zone, and change when they are reprocessed. */
+export const otherTimeZoneTillsHandler: BusRequestHandler<Pick<TillIngestServiceContext, "db">> = {
+  topic: otherTimeZoneTillsTopic,
+  async handle({ db }, text) {
+    const request = otherTimeZoneTillsRequestSchema.parse(JSON.parse(text));
+    return JSON.stringify({ count: await countTillsInOtherTimeZone(db.sql, request) });
+  },
+};

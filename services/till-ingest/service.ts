@@ -5,12 +5,9 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { tillIngestServiceConfigSchema } from "./config.ts";
+import { createTillQuotas, tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
-import { otherTimeZoneTillsHandler } from "./other-time-zone-tills.ts";
-import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
-import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
-import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
+import { removeOrphanedTillObjectsTask, removeReplacedTillBodiesTask } from "./periodic/remove-unused-bodies.ts";
 import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
 import {
@@ -18,7 +15,12 @@ import {
   listTillsWithOverdueReport,
   markTillForImmediateRequeue,
 } from "./queries/tills.ts";
-import { requestTillReprocessing, startTillReprocessingLoop } from "./reprocess-tills.ts";
+import {
+  otherTimeZoneTillsHandler,
+  removeOldReprocessingsTask,
+  requestTillReprocessing,
+  startTillReprocessingLoop,
+} from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
 import {
@@ -30,13 +32,7 @@ import {
   replaceTillRoute,
 } from "./routes/tills.ts";
 import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
-import {
-  markFinalizedSubscription,
-  markParkedSubscription,
-  markRemovedSubscription,
-} from "./subscriptions/report-events.ts";
-import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
-import { createTillOrderQuota } from "./till-quotas.ts";
+import { reportEventSubscriptions } from "./subscriptions/report-events.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** Maximum number of unfinished tills in the response for operators. */
@@ -76,11 +72,9 @@ export function createTillOperatorRoutes(
     const locationId = await findTillLocationId(db, tillId);
     if (locationId === undefined)
       return context.json({ tillId, isReprocessed: false, reason: "The till does not exist." });
+    const request = { id: tillId, locationId, author: operatorAuthor, audit: operatorCommandAuditSource, quotas: null };
     const { revision } = await runWithObservabilityContext({}, (requestContext) =>
-      requestTillReprocessing(
-        { ...services, quotas: null },
-        { id: tillId, locationId, author: operatorAuthor, audit: operatorCommandAuditSource, context: requestContext },
-      ),
+      requestTillReprocessing(services, { ...request, context: requestContext }),
     );
     return context.json({ tillId, isReprocessed: true, revision });
   });
@@ -105,8 +99,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds, sendBusRequest },
         pollReprocessings: reprocessingLoop.poll,
-        revisionQuota: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
-        orderQuota: createTillOrderQuota(config),
+        quotas: createTillQuotas(config),
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createTillOperatorRoutes({ db, locations, log, requeueAfterSeconds }),
@@ -130,13 +123,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     reprocessTillsRoute,
     getReprocessingRoute,
   ],
-  subscriptions: [
-    markFinalizedSubscription,
-    markRemovedSubscription,
-    markParkedSubscription,
-    tillOrderRedactionSubscription,
-    removeExpiredTillSubscription,
-  ],
+  subscriptions: [...reportEventSubscriptions, tillOrderRedactionSubscription],
   requestHandlers: [otherTimeZoneTillsHandler],
   periodic: [
     requeueOverdueTillsTask,

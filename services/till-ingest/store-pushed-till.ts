@@ -2,24 +2,15 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuotaOrThrow, consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
-import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
-import { writeDeviceSeenToOutbox, writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { claimTillId, findTillLocationId } from "./queries/till-directory.ts";
-import { insertTillRevision } from "./queries/till-versions.ts";
-import {
-  findTillRow,
-  insertTill,
-  lockTillRow,
-  type NewTillRow,
-  saveNextTillRevision,
-  type TillRow,
-} from "./queries/tills.ts";
+import { findTillRow, insertTill, lockTillRow, type NewTillRow, type TillRow } from "./queries/tills.ts";
 import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
-import { createTillOrderQuota } from "./till-quotas.ts";
+import { createNextTillRevision, recordTillRevision } from "./till-revisions.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 interface TillSubmission {
@@ -49,8 +40,8 @@ export async function storePushedTill(
     db,
     objects,
     requeueAfterSeconds,
-    config,
-  }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
+    quotas,
+  }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "quotas">,
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
   const row = toNewTill(location, till);
@@ -61,7 +52,7 @@ export async function storePushedTill(
   const existing = await requireAvailableTillId(db, row);
   if (existing) return { till: existing, isNew: false };
 
-  await countUpload(db.sql, config, row);
+  await countUpload(db.sql, quotas, row);
   const stored = await compression;
   await context.runStep({ name: "store till body" }, () => objects.putStored(row.objectKey, stored));
   return db.transaction(async (tx) => {
@@ -75,12 +66,17 @@ export async function storePushedTill(
       await confirmTillObjectUpload(tx, row.objectKey);
       return { till, isNew: false };
     }
+    const { traceparent } = context;
+    const { device } = till.metadata;
     // None of these statements waits for the result of another one.
     await Promise.all([
-      insertTillRevision(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer }),
-      writeTillPushedToOutbox(tx, inserted, { reason: "push", traceparent: context.traceparent }),
-      till.metadata.device &&
-        writeDeviceSeenToOutbox(tx, inserted, { device: till.metadata.device, traceparent: context.traceparent }),
+      recordTillRevision(tx, inserted, { reason: "push", author: principal, traceparent }),
+      device &&
+        writeEventToOutbox(tx, "device.seen", {
+          subject: device.deviceId,
+          data: { locationId: inserted.locationId, ...device, seenAt: inserted.createdAt.toISOString() },
+          traceparent,
+        }),
     ]);
     await confirmTillObjectUpload(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
@@ -149,14 +145,14 @@ function createTillConflictError(): ApiError {
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
 export async function replaceTillBody(
-  { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestServiceContext,
+  { db, objects, requeueAfterSeconds, quotas }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(location, till);
   const before = await findTillRow(db.sql, body);
   if (before && isSameTillBody(before, body)) return before;
 
-  await countUpload(db.sql, config, body);
+  await countUpload(db.sql, quotas, body);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const existing = await lockTillRow(tx, body);
@@ -167,10 +163,10 @@ export async function replaceTillBody(
       await confirmTillObjectUpload(tx, body.objectKey);
       return existing;
     }
-    await consumeDailyQuotaOrThrow(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
-    const replaced = await saveNextTillRevision(tx, existing, { body, requeueAfterSeconds });
-    await insertTillRevision(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
-    await writeTillPushedToOutbox(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await consumeDailyQuotaOrThrow(tx, { locationId: location.id, quota: quotas.revisions, amount: 1 });
+    const replaced = await createNextTillRevision(tx, existing, {
+      ...{ body, reason: "replace", author: principal, traceparent: context.traceparent, requeueAfterSeconds },
+    });
     await confirmTillObjectUpload(tx, body.objectKey);
     return replaced;
   });
@@ -182,11 +178,11 @@ export async function replaceTillBody(
  *
  * @throws `ApiError` quota_exceeded.
  */
-async function countUpload(sql: SqlClient, config: TillIngestServiceConfig, row: NewTillRow): Promise<void> {
+async function countUpload(sql: SqlClient, quotas: TillIngestServiceContext["quotas"], row: NewTillRow): Promise<void> {
   await consumeDailyQuotasOrThrow(sql, row.locationId, [
-    { quota: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" }, amount: 1 },
-    { quota: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" }, amount: row.size },
-    { quota: createTillOrderQuota(config), amount: row.orderCount },
+    { quota: quotas.tills, amount: 1 },
+    { quota: quotas.bytes, amount: row.size },
+    { quota: quotas.orders, amount: row.orderCount },
   ]);
   row.objectKey = await recordPendingUpload(sql, row.objectKey);
 }

@@ -1,22 +1,30 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill } from "@pragma/contracts/legacy-till";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
+import { runWithDeadline } from "@pragma/runtime/concurrency/run-with-deadline";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { z } from "zod";
 import type { TillIngestServiceConfig } from "../config.ts";
 
-/** The address of the legacy backoffice of one POS application, with its bearer token. */
-export interface LegacyBackofficeAddress {
-  /** The base URL without a trailing slash. */
-  baseUrl: string;
-  token: string | undefined;
-}
-
 /** The error of a failed request to a legacy backoffice. API responses contain its message, which states the reason. */
 export class LegacyBackofficeError extends Error {}
 
+/**
+ * Returns the base URL of the backoffice of an application, without a trailing slash.
+ *
+ * @throws `ApiError` legacy_not_configured.
+ */
+export function requireBackofficeUrl(config: TillIngestServiceConfig, application: PosApplicationName): string {
+  const url = config[`LEGACY_${application}_URL`];
+  if (url) return url.replace(/\/+$/, "");
+  throw new ApiError("legacy_not_configured", {
+    detail: `No legacy backoffice is configured for ${application}. The operator of this installation can set LEGACY_${application}_URL.`,
+  });
+}
+
 interface BackofficeRequest {
-  config: TillIngestServiceConfig;
+  application: PosApplicationName;
+  path: string;
   /** Maximum size of the response body after decompression, in bytes. */
   maxBytes: number;
   signal: AbortSignal;
@@ -25,48 +33,32 @@ interface BackofficeRequest {
 /**
  * Returns the response body of a GET request to a path below a backoffice's base URL.
  *
- * @throws `LegacyBackofficeError`; the signal's abort reason if the signal is aborted.
+ * @throws `LegacyBackofficeError`; `ApiError` legacy_not_configured; the signal's abort reason if the signal is aborted.
  */
 export async function fetchFromLegacyBackoffice(
-  { baseUrl, token }: LegacyBackofficeAddress,
-  path: string,
-  { config, maxBytes, signal }: BackofficeRequest,
+  config: TillIngestServiceConfig,
+  { application, path, maxBytes, signal: parent }: BackofficeRequest,
 ): Promise<Uint8Array> {
-  const { LEGACY_TIMEOUT_SECONDS: seconds } = config;
-  // Node.js 20 collects a signal of `AbortSignal.timeout` in `AbortSignal.any`, so that the timeout never happens.
-  const abortController = new AbortController();
-  let isTimedOut = false;
-  const timer = setTimeout(() => {
-    isTimedOut = true;
-    abortController.abort();
-  }, seconds * 1000);
-  const onAbort = () => abortController.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
+  const url = `${requireBackofficeUrl(config, application)}${path}`;
+  const token = config[`LEGACY_${application}_TOKEN`];
+  const headers = { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+  const seconds = config.LEGACY_TIMEOUT_SECONDS;
+  const createError = () => new LegacyBackofficeError(`The backoffice did not respond within ${seconds} s.`);
+  const deadline = { timeoutMs: seconds * 1000, createError, parent };
   try {
-    signal.throwIfAborted();
-    const response = await fetch(`${baseUrl}${path}`, {
-      headers: { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) },
-      redirect: "manual",
-      signal: abortController.signal,
-    });
-    if (response.status !== 200) {
+    return await runWithDeadline(async (signal) => {
+      const response = await fetch(url, { headers, redirect: "manual", signal });
+      if (response.status === 200) return readBodyUpTo(response, maxBytes);
       await response.body?.cancel();
       throw new LegacyBackofficeError(`The backoffice responded with status ${response.status}.`);
-    }
-    return await readBodyUpTo(response, maxBytes);
+    }, deadline);
   } catch (error) {
-    signal.throwIfAborted();
+    parent.throwIfAborted();
     if (error instanceof LegacyBackofficeError) throw error;
-    if (isTimedOut) {
-      throw new LegacyBackofficeError(`The backoffice did not respond within ${seconds} s.`, { cause: error });
-    }
     throw new LegacyBackofficeError(
       "The backoffice is unreachable, or closed the connection before its response was complete.",
       { cause: error },
     );
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -91,44 +83,26 @@ const BackofficePage = z.object({
   nextPage: z.int().nullable(),
 });
 
-/**
- * Returns the configured address of the backoffice of an application.
- *
- * @throws `ApiError` legacy_not_configured.
- */
-export function requireBackofficeAddress(
-  config: TillIngestServiceConfig,
-  application: PosApplicationName,
-): LegacyBackofficeAddress {
-  const url = config[`LEGACY_${application}_URL`];
-  if (url) return { baseUrl: url.replace(/\/+$/, ""), token: config[`LEGACY_${application}_TOKEN`] };
-  throw new ApiError("legacy_not_configured", {
-    detail: `No legacy backoffice is configured for ${application}. The operator of this installation can set LEGACY_${application}_URL.`,
-  });
+interface BackofficeTillFilter extends Pick<BackofficeRequest, "application" | "signal"> {
+  /** The only location whose tills are returned. */
+  legacyId?: number | undefined;
 }
 
 /**
- * Returns every till that the legacy backoffice of an application lists, without duplicates. With `legacyId`, returns
- * only the tills of that location.
+ * Returns every till that the legacy backoffice of an application lists, without duplicates.
  *
  * @throws `ApiError` legacy_not_configured, legacy_unavailable.
  */
 export async function fetchBackofficeTillList(
   config: TillIngestServiceConfig,
-  {
-    application,
-    legacyId,
-    signal,
-  }: { application: PosApplicationName; legacyId?: number | undefined; signal: AbortSignal },
+  { application, legacyId, signal }: BackofficeTillFilter,
 ): Promise<LegacyTill[]> {
-  const address = requireBackofficeAddress(config, application);
   const tills = new Map<number, LegacyTill>();
   try {
     for (let page: number | null = 1; page !== null; ) {
-      const { data, nextPage }: z.output<typeof BackofficePage> = await fetchBackofficePage(address, page, {
-        config,
-        signal,
-      });
+      const path = `/tills?page=${page}&size=${backofficePageSize}`;
+      const bytes = await fetchFromLegacyBackoffice(config, { application, path, maxBytes: maxPageBytes, signal });
+      const { data, nextPage }: z.output<typeof BackofficePage> = parseBackofficePage(bytes, page);
       for (const till of data) tills.set(till.serverId, { application, ...till });
       if (nextPage !== null && nextPage <= page)
         throw new LegacyBackofficeError("The backoffice's list repeats a page.");
@@ -143,17 +117,10 @@ export async function fetchBackofficeTillList(
       cause: error,
     });
   }
-  const listedTills = [...tills.values()];
-  return legacyId === undefined ? listedTills : listedTills.filter((till) => till.legacyId === legacyId);
+  return [...tills.values()].filter((till) => legacyId === undefined || till.legacyId === legacyId);
 }
 
-async function fetchBackofficePage(
-  address: LegacyBackofficeAddress,
-  page: number,
-  { config, signal }: { config: TillIngestServiceConfig; signal: AbortSignal },
-): Promise<z.output<typeof BackofficePage>> {
-  const path = `/tills?page=${page}&size=${backofficePageSize}`;
-  const bytes = await fetchFromLegacyBackoffice(address, path, { config, maxBytes: maxPageBytes, signal });
+function parseBackofficePage(bytes: Uint8Array, page: number) {
   try {
     return BackofficePage.parse(parseJsonBody(bytes));
   } catch (error) {

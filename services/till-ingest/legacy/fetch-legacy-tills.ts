@@ -7,7 +7,7 @@ import type { TillIngestServiceContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
-import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireBackofficeAddress } from "./backoffice.ts";
+import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireBackofficeUrl } from "./backoffice.ts";
 
 /** Milliseconds after which a call starts no more fetches, so that it responds before its caller's timeout. */
 const fetchStartLimitMs = 20_000;
@@ -33,24 +33,24 @@ interface LegacyTillFetch {
  */
 export async function fetchAndStoreLegacyTills(
   services: TillIngestServiceContext,
-  { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
+  { tills: requestedTills, ...request }: LegacyTillFetch,
 ): Promise<LegacyFetchResults[]> {
   const deadline = Date.now() + fetchStartLimitMs;
   const fetches = new Admission({ perProcess: services.config.LEGACY_CONCURRENCY });
-  const locations = await Promise.all(
+  const groups = await Promise.all(
     groupByLocation(requestedTills).map((tills) =>
-      fetches.run(() => findLocationOfTills(services, { tills, principal, context })),
+      fetches.run(async () => ({ tills, location: await findLocationOfTill(services, tills[0], request) })),
     ),
   );
-  for (const { application } of requestedTills) requireBackofficeAddress(services.config, application);
+  for (const { application } of requestedTills) requireBackofficeUrl(services.config, application);
 
   async function tryFetchTill(till: LegacyTill, location: LocationRef): Promise<string | undefined> {
     if (Date.now() > deadline) return deadlineMessage;
     try {
-      await fetchLegacyTill(services, { legacyTill: till, location, principal, signal, context });
+      await fetchLegacyTill(services, till, { location, ...request });
       return undefined;
     } catch (error) {
-      signal.throwIfAborted();
+      request.signal.throwIfAborted();
       if (error instanceof LegacyBackofficeError || error instanceof ApiError) return error.message;
       services.log.error({ err: error, serverId: till.serverId }, "legacy till import failed");
       return "An internal error occurred. Repeat the call to fetch this till.";
@@ -58,19 +58,20 @@ export async function fetchAndStoreLegacyTills(
   }
 
   return Promise.all(
-    locations.map(async ({ tills, location }) => {
+    groups.map(async ({ tills, location }) => {
       if (!location) return { locationId: null, success: [], errors: tills.map(unknownLocationError) };
-      const existingServerIds = await findStoredLegacyTillIds(
-        services.db.sql,
-        location.id,
-        tills.map(({ serverId }) => serverId),
-      );
+      const serverIds = tills.map(({ serverId }) => serverId);
+      const existingServerIds = await findStoredLegacyTillIds(services.db.sql, location.id, serverIds);
       const result: LegacyFetchResults = { locationId: location.id, success: [], errors: [] };
-      const outcomes = tills.map((till) =>
-        existingServerIds.has(till.serverId) ? undefined : fetches.run(() => tryFetchTill(till, location)),
+      const outcomes = await Promise.all(
+        tills.map(async (till) => ({
+          serverId: till.serverId,
+          message: existingServerIds.has(till.serverId)
+            ? undefined
+            : await fetches.run(() => tryFetchTill(till, location)),
+        })),
       );
-      for (const [index, message] of (await Promise.all(outcomes)).entries()) {
-        const serverId = tills[index]?.serverId ?? 0;
+      for (const { serverId, message } of outcomes) {
         if (message === undefined) result.success.push(serverId);
         else result.errors.push({ message, serverId });
       }
@@ -79,29 +80,28 @@ export async function fetchAndStoreLegacyTills(
   );
 }
 
-/** Groups tills by location, without duplicates. */
-function groupByLocation(legacyTills: LegacyTill[]): LegacyTill[][] {
+/** Groups tills by location, without duplicates. Each group has at least one till. */
+function groupByLocation(legacyTills: LegacyTill[]): [LegacyTill, ...LegacyTill[]][] {
   const locations = new Map<string, Map<number, LegacyTill>>();
   for (const till of legacyTills) {
     const locationKey = `${till.application} ${till.legacyId}`;
     const tills = locations.get(locationKey) ?? new Map<number, LegacyTill>();
     locations.set(locationKey, tills.set(till.serverId, till));
   }
-  return [...locations.values()].map((tills) => [...tills.values()]);
+  return [...locations.values()].map((tills) => [...tills.values()] as [LegacyTill, ...LegacyTill[]]);
 }
 
-/** Returns the given tills with their location, which is undefined if it does not exist. */
-async function findLocationOfTills(
+/** Returns the location of a till; undefined if it does not exist. */
+async function findLocationOfTill(
   { locations }: Pick<TillIngestServiceContext, "locations">,
-  { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: ObservabilityContext },
-): Promise<{ tills: LegacyTill[]; location: LocationRef | undefined }> {
-  const [first] = tills;
-  if (!first) return { tills: [], location: undefined };
+  till: LegacyTill,
+  { principal, context }: Pick<LegacyTillFetch, "principal" | "context">,
+): Promise<LocationRef | undefined> {
   try {
-    return { tills, location: await resolveLegacyLocation(principal, first, locations, context) };
+    return await resolveLegacyLocation(principal, till, locations, context);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
-    return { tills, location: undefined };
+    return undefined;
   }
 }
 
@@ -116,21 +116,11 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
  */
 async function fetchLegacyTill(
   services: TillIngestServiceContext,
-  {
-    legacyTill,
-    location,
-    principal,
-    signal,
-    context,
-  }: Omit<LegacyTillFetch, "tills"> & { legacyTill: LegacyTill; location: LocationRef },
+  { application, legacyId, serverId }: LegacyTill,
+  { location, principal, signal, context }: Omit<LegacyTillFetch, "tills"> & { location: LocationRef },
 ): Promise<void> {
-  const { config } = services;
-  const address = requireBackofficeAddress(config, legacyTill.application);
-  const bytes = await fetchFromLegacyBackoffice(address, `/tills/${legacyTill.serverId}`, {
-    config,
-    maxBytes: maxTillBytes,
-    signal,
-  });
+  const request = { application, path: `/tills/${serverId}`, maxBytes: maxTillBytes, signal };
+  const bytes = await fetchFromLegacyBackoffice(services.config, request);
   const till = await services.reader.read(bytes, "V1", location.id);
   if ("issues" in till) {
     const [first] = till.issues;
@@ -138,16 +128,13 @@ async function fetchLegacyTill(
       `The till is invalid. Number of issues: ${till.count}. The first issue is at ${first?.path}: ${first?.message}`,
     );
   }
-  const { serverId, legacyLocation } = till.metadata;
-  const isOtherLocation =
-    legacyLocation?.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
-  if (isOtherLocation)
+  const { serverId: statedId, legacyLocation } = till.metadata;
+  if (legacyLocation?.application !== application || legacyLocation.legacyId !== legacyId)
     throw new LegacyBackofficeError(
       "The backoffice returned a till of a different location than in its list of tills.",
     );
-  if (serverId !== null && serverId !== legacyTill.serverId) {
-    throw new LegacyBackofficeError(`The backoffice returned the till ${serverId} instead of the requested till.`);
-  }
-  const metadata = { ...till.metadata, serverId: legacyTill.serverId };
+  if (statedId !== null && statedId !== serverId)
+    throw new LegacyBackofficeError(`The backoffice returned the till ${statedId} instead of the requested till.`);
+  const metadata = { ...till.metadata, serverId };
   await storePushedTill(services, { location, till: { ...till, metadata }, principal, context });
 }

@@ -12,7 +12,7 @@ import {
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
-import { removeOrphanedTillObjectsTask } from "./remove-orphaned-objects.ts";
+import { removeOrphanedTillObjectsTask } from "./remove-unused-bodies.ts";
 
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();

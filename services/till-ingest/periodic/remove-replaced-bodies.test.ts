@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestServiceConfigSchema } from "../config.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
-import { removeReplacedTillBodiesTask } from "./remove-replaced-bodies.ts";
+import { removeReplacedTillBodiesTask } from "./remove-unused-bodies.ts";
 
 const principal = buildTestPrincipal();
 let service: TestTillIngestService;

@@ -1,9 +1,9 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
-import { writeTillPushedToOutbox } from "../publish-till-events.ts";
 import { groupByLocation } from "../queries/till-partitions.ts";
 import { findRevisionReasons } from "../queries/till-versions.ts";
 import { listTillsToRequeue, lockTillsToRequeue, recordRequeues } from "../queries/tills.ts";
+import { writeTillPushedToOutbox } from "../till-revisions.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;

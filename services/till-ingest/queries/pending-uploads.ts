@@ -26,9 +26,21 @@ export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): 
   await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx, key)}`;
 }
 
-/** Schedules the removal of an object in a day, unless a till refers to it then. Until then, it can still be read. */
-export async function scheduleObjectRemovalInOneDay(tx: SqlTransaction, key: string): Promise<void> {
-  await tx`insert into pending_uploads ${tx({ key })} on conflict (key) do nothing`;
+/**
+ * Records objects as uploads of this age and returns their distinct keys. They are removed at an age of a day, unless a
+ * till refers to them then. Until then, they can be read.
+ */
+export async function scheduleObjectRemoval(
+  tx: SqlTransaction,
+  keys: string[],
+  { ageHours }: { ageHours: number },
+): Promise<string[]> {
+  const distinctKeys = [...new Set(keys)];
+  await tx`
+    insert into pending_uploads (key, created_at)
+    select key, now() - make_interval(hours => ${ageHours}) from unnest(${distinctKeys}::text[]) as gone (key)
+    on conflict (key) do nothing`;
+  return distinctKeys;
 }
 
 /** Returns the keys of uploads that started more than a day ago and were never confirmed, oldest first. */

@@ -1,18 +1,19 @@
 import type { BusEventData } from "@pragma/contracts/events";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { Principal } from "@pragma/contracts/principal";
+import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { scheduleObjectRemoval } from "./pending-uploads.ts";
 import type { TillRow } from "./tills.ts";
 
-/**
- * What created a revision: the first push of the till, a replacement of its body, or a reprocessing of the current
- * body.
- */
+/** What created a revision: the first push, a replacement of the body, or a reprocessing of the current body. */
 export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
+
+export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
 /** Inserts the row of a till's current revision, with its author. */
 export async function insertTillRevision(
   tx: SqlTransaction,
   { locationId, id, revision, format, hash, objectKey, size }: TillRow,
-  { reason, keyId, consumer }: { reason: TillRevisionReason; keyId: string; consumer: string },
+  { reason, author: { keyId, consumer } }: { reason: TillRevisionReason; author: TillRevisionAuthor },
 ): Promise<void> {
   const row = { locationId, tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
   await tx`insert into till_versions ${tx(row)}`;
@@ -32,20 +33,23 @@ export async function findRevisionReasons(
   return new Map(rows.map(({ tillId, reason }) => [tillId, reason]));
 }
 
-/**
- * Marks every body of a till except the given one as removed, and schedules the removal of their objects. Returns the
- * keys of these objects.
- */
-export async function scheduleOtherTillBodyRemoval(
+/** Marks bodies as removed, and schedules the removal of their objects. Returns the keys of these objects. */
+async function markBodiesRemoved(tx: SqlTransaction, from: SqlFragment, condition: SqlFragment): Promise<string[]> {
+  const removed = await tx<{ objectKey: string }[]>`
+    update till_versions as version set body_removed_at = now() ${from}
+    where ${condition} and version.body_removed_at is null
+    returning version.object_key`;
+  const keys = removed.map(({ objectKey }) => objectKey);
+  return scheduleObjectRemoval(tx, keys, { ageHours: 25 });
+}
+
+/** Removes every body of a till except the given one. Returns the keys of the objects to remove. */
+export function scheduleOtherTillBodyRemoval(
   tx: SqlTransaction,
   { locationId, tillId, objectKey }: { locationId: string; tillId: string; objectKey: string },
 ): Promise<string[]> {
-  const removed = await tx<{ objectKey: string }[]>`
-    update till_versions set body_removed_at = now()
-    where location_id = ${locationId} and till_id = ${tillId} and object_key <> ${objectKey}
-      and body_removed_at is null
-    returning object_key`;
-  return scheduleObjectRemoval(tx, removed);
+  const isOther = tx`location_id = ${locationId} and till_id = ${tillId} and object_key <> ${objectKey}`;
+  return markBodiesRemoved(tx, tx``, isOther);
 }
 
 /** A revision of a location's till. */
@@ -77,32 +81,18 @@ export async function listReplacedTillBodies(
     order by version.created_at limit ${limit}`;
 }
 
-/**
- * Marks these replaced bodies of a location as removed, and schedules the removal of their objects. Returns the keys of
- * the objects.
- */
-export async function scheduleObjectRemovals(
+/** Removes these replaced bodies of a location. Returns the keys of the objects to remove. */
+export function scheduleReplacedBodyRemoval(
   tx: SqlTransaction,
   { locationId, revisions, days }: { locationId: string; revisions: TillRevisionKey[]; days: number },
 ): Promise<string[]> {
   const tillIds = revisions.map(({ tillId }) => tillId);
   const numbers = revisions.map(({ revision }) => revision);
-  const removed = await tx<{ objectKey: string }[]>`
-    update till_versions version set body_removed_at = now()
-    from tills till, unnest(${tillIds}::uuid[], ${numbers}::int[]) as replaced (till_id, revision)
-    where version.location_id = ${locationId} and till.location_id = ${locationId}
+  return markBodiesRemoved(
+    tx,
+    tx`from tills till, unnest(${tillIds}::uuid[], ${numbers}::int[]) as replaced (till_id, revision)`,
+    tx`version.location_id = ${locationId} and till.location_id = ${locationId}
       and version.till_id = replaced.till_id and version.revision = replaced.revision and till.id = replaced.till_id
-      and ${isReplacedSince(tx, days)}
-    returning version.object_key`;
-  return scheduleObjectRemoval(tx, removed);
-}
-
-/** Records the objects as stale uploads, so that they are removed once no till refers to them. Returns their keys. */
-async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: string }[]): Promise<string[]> {
-  const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
-  await tx`
-    insert into pending_uploads (key, created_at)
-    select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)
-    on conflict (key) do nothing`;
-  return keys;
+      and ${isReplacedSince(tx, days)}`,
+  );
 }

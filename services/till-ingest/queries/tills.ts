@@ -2,14 +2,13 @@ import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
 
-/** A till with its current revision. */
-export interface TillRow {
+/** The columns that a push or a replacement provides. All other columns are set by the queries. */
+export interface NewTillRow {
   id: string;
   locationId: string;
   application: PosApplicationName;
   serverId: number | null;
   format: "V1" | "V2";
-  revision: number;
   isTraining: boolean;
   hash: string;
   objectKey: string;
@@ -17,6 +16,11 @@ export interface TillRow {
   timeZone: string;
   /** The number of orders in the current body. */
   orderCount: number;
+}
+
+/** A till with its current revision. */
+export interface TillRow extends NewTillRow {
+  revision: number;
   createdAt: Date;
   updatedAt: Date;
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
@@ -45,21 +49,6 @@ export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
   order_count, created_at, updated_at, pushed_hash, erased_revision, next_requeue_at, requeue_count, result_revision,
   parked_revision, parked_reason`;
-
-/** The columns that a push or a replacement provides. All other columns are set by the queries. */
-export type NewTillRow = Omit<
-  TillRow,
-  | "revision"
-  | "createdAt"
-  | "updatedAt"
-  | "pushedHash"
-  | "erasedRevision"
-  | "nextRequeueAt"
-  | "requeueCount"
-  | "resultRevision"
-  | "parkedRevision"
-  | "parkedReason"
->;
 
 export async function findTillRow(
   sql: SqlClient | SqlTransaction,
@@ -105,15 +94,6 @@ export async function countTillsInOtherTimeZone(
   return count;
 }
 
-/** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
-export async function recordErasedTillPushedHash(
-  tx: SqlTransaction,
-  { locationId, id }: TillKey,
-  pushedHash: string,
-): Promise<void> {
-  await tx`update tills set pushed_hash = ${pushedHash} where location_id = ${locationId} and id = ${id}`;
-}
-
 /** Locks a till until the transaction ends, and returns it. */
 export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKey): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`
@@ -131,20 +111,21 @@ export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey
   return [...new Set(rows.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey))];
 }
 
-/**
- * Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body, and
- * only its time zone can change.
- * `isErasure` is true for a revision that erases personal data.
- */
+/** What changes in the next revision of a till. */
+export interface NextTillRevision {
+  /** If omitted, the revision keeps the current body. A body without personal data has the hash of the pushed body. */
+  body?: NewTillRow & Partial<Pick<TillRow, "pushedHash">>;
+  timeZone?: string | undefined;
+  /** Whether the revision erases personal data. */
+  isErasure?: boolean;
+  requeueAfterSeconds: number;
+}
+
+/** Updates a till to its next revision and returns the till. */
 export async function saveNextTillRevision(
   tx: SqlTransaction,
   till: TillRow,
-  {
-    body,
-    timeZone = till.timeZone,
-    isErasure = false,
-    requeueAfterSeconds,
-  }: { body?: NewTillRow; timeZone?: string; isErasure?: boolean; requeueAfterSeconds: number },
+  { body, timeZone = till.timeZone, isErasure = false, requeueAfterSeconds }: NextTillRevision,
 ): Promise<TillRow> {
   const revision = till.revision + 1;
   const next = {
@@ -159,7 +140,7 @@ export async function saveNextTillRevision(
     size: body.size,
     timeZone: body.timeZone,
     orderCount: body.orderCount,
-    pushedHash: null,
+    pushedHash: body.pushedHash ?? null,
     updatedAt: new Date(),
   };
   const [updated] = await tx<[TillRow]>`

@@ -5,8 +5,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { otherTimeZoneTillsHandler } from "../other-time-zone-tills.ts";
-import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
+import { otherTimeZoneTillsHandler, removeOldReprocessingsTask } from "../reprocess-tills.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
 

@@ -38,16 +38,10 @@ export const reprocessTillRoute = defineTillIngestRoute({
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, audit, origin, url }) {
     rejectDryRun(url);
-    const till = await requestTillReprocessing(
-      { ...services, quotas: services },
-      {
-        id: params.id,
-        locationId: getReadRestrictionLocationId(principal),
-        author: principal,
-        audit,
-        context,
-      },
-    );
+    const till = await requestTillReprocessing(services, {
+      ...{ id: params.id, locationId: getReadRestrictionLocationId(principal) },
+      ...{ author: principal, audit, context, quotas: services.quotas },
+    });
     return jsonResponse(
       200,
       { id: till.id, ...toTillFields(till, origin) },
@@ -114,7 +108,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ query, principal, services, context, audit, url }) {
     rejectDryRun(url);
-    const { db, locations, pollReprocessings, orderQuota } = services;
+    const { db, locations, pollReprocessings, quotas } = services;
     const { lteReportVersion = maxReportVersion, onlyOtherTimeZone, locationId: requestedId } = query;
     const isForAllLocations =
       !onlyOtherTimeZone && requestedId === undefined && hasScope(principal.scopes, "locations:any");
@@ -134,7 +128,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
         if (locationId !== null && !hasScope(principal.scopes, "locations:any"))
           await consumeDailyQuotasOrThrow(tx, locationId, [
             { quota: reprocessingQuota, amount: 1 },
-            { quota: orderQuota, amount: await countTillOrders(tx, locationId) },
+            { quota: quotas.orders, amount: await countTillOrders(tx, locationId) },
           ]);
         await publishAuditEvent(tx, audit, {
           ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },

@@ -14,21 +14,16 @@ export function toTillResponse(till: TillRow, origin: string): TillWithBodyUrl {
     locationId: till.locationId,
     application: till.application,
     serverId: till.serverId,
-    objectUrl: `${origin}/v1/tills/${till.id}/object`,
-    ...toReportFields(till, origin),
+    ...toTillFields(till, origin),
   };
 }
 
 /** Returns the fields of a response about the body and the report of a till. */
 export function toTillFields(till: TillRow, origin: string) {
-  const { objectUrl } = toTillResponse(till, origin);
-  return { objectUrl, ...toReportFields(till, origin) };
-}
-
-function toReportFields(till: TillRow, origin: string) {
   const reportId = till.isTraining ? null : computeTillReportId(till.id);
   const reportState = getReportState(till);
   return {
+    objectUrl: `${origin}/v1/tills/${till.id}/object`,
     reportId,
     reportUrl: reportId && `${origin}/v2/reports/${reportId}`,
     reportState,
@@ -42,12 +37,9 @@ function getReportState({ revision, resultRevision, parkedRevision, isTraining }
   return parkedRevision !== null && parkedRevision >= revision ? "parked" : "pending";
 }
 
-/** The seconds after which a client can expect that a report is computed. */
-const pendingReportRetrySeconds = 2;
-
-/** Returns the header `Retry-After` for a till whose report is being computed. */
+/** Returns the header `Retry-After` for a till whose report is being computed, which takes about two seconds. */
 export function pendingReportHeaders(till: TillRow): Record<string, string> {
-  return getReportState(till) === "pending" ? { "retry-after": String(pendingReportRetrySeconds) } : {};
+  return getReportState(till) === "pending" ? { "retry-after": "2" } : {};
 }
 
 /**

@@ -1,30 +1,29 @@
-import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestServiceContext } from "../context.ts";
-import { recordParkedTillReport, recordTillReportResult } from "../queries/tills.ts";
+import { scheduleObjectRemoval } from "../queries/pending-uploads.ts";
+import { lockTillId } from "../queries/till-directory.ts";
+import { deleteTill, lockTillRow, recordParkedTillReport, recordTillReportResult } from "../queries/tills.ts";
 
-/** Records that a till has its report, so that it is not requeued. */
-export const markFinalizedSubscription = defineEventSubscription<TillIngestServiceContext, "report.finalized">(
-  "report.finalized",
-  async ({ data, once }) => {
-    await once((tx) => recordTillReportResult(tx, data));
-  },
-);
-
-/** Records that a till became a training till and its report was removed, so that it is not requeued. */
-export const markRemovedSubscription = defineEventSubscription<TillIngestServiceContext, "report.removed">(
-  "report.removed",
-  async ({ data, once }) => {
-    await once((tx) => recordTillReportResult(tx, { ...data, reportVersion: null }));
-  },
-);
-
-/**
- * Records that the report of a till cannot be computed, which the till's response states until there is a result. The
- * sequence of these events does not matter, because a result of the same revision takes precedence.
- */
-export const markParkedSubscription = defineEventSubscription<TillIngestServiceContext, "report.parked">(
-  "report.parked",
-  async ({ data, once }) => {
-    await once((tx) => recordParkedTillReport(tx, data));
-  },
-);
+/** Record what became of the report of a till. */
+export const reportEventSubscriptions: EventSubscription<TillIngestServiceContext>[] = [
+  // A till with a report is not requeued.
+  defineEventSubscription("report.finalized", ({ data, once }) => once((tx) => recordTillReportResult(tx, data))),
+  // Nor is a till that became a training till and whose report was removed.
+  defineEventSubscription("report.removed", ({ data, once }) =>
+    once((tx) => recordTillReportResult(tx, { ...data, reportVersion: null })),
+  ),
+  // The till's response states that the report cannot be computed until there is a result. The sequence of these events
+  // does not matter, because a result of the same revision takes precedence.
+  defineEventSubscription("report.parked", ({ data, once }) => once((tx) => recordParkedTillReport(tx, data))),
+  // Removes a till whose report reporting has removed because of its age, and schedules the removal of its bodies.
+  defineEventSubscription("till.expired", ({ data: { locationId, tillId, revision }, once }) =>
+    once(async (tx) => {
+      // Pushes lock the directory row first, too.
+      await lockTillId(tx, tillId);
+      const till = await lockTillRow(tx, { locationId, id: tillId });
+      // A later revision gets a report, which expires by itself.
+      if (!till || till.revision > revision) return;
+      await scheduleObjectRemoval(tx, await deleteTill(tx, till), { ageHours: 0 });
+    }),
+  ),
+];

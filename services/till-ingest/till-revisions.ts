@@ -1,13 +1,35 @@
-import type { PosDeviceIdentity } from "@pragma/contracts/device";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { TillRevisionReason } from "./queries/till-versions.ts";
-import type { TillRow } from "./queries/tills.ts";
+import { insertTillRevision, type TillRevisionAuthor, type TillRevisionReason } from "./queries/till-versions.ts";
+import { type NextTillRevision, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 
 interface TillPushedDetails {
   reason: TillRevisionReason;
   /** W3C trace context of the request, event or task that caused the publication. */
   traceparent: string | undefined;
+}
+
+/** Records who created a till's current revision, and publishes `till.pushed`. */
+export async function recordTillRevision(
+  tx: SqlTransaction,
+  till: TillRow,
+  { author, ...details }: TillPushedDetails & { author: TillRevisionAuthor },
+): Promise<void> {
+  await Promise.all([
+    insertTillRevision(tx, till, { reason: details.reason, author }),
+    writeTillPushedToOutbox(tx, till, details),
+  ]);
+}
+
+/** Creates the next revision of a locked till, publishes `till.pushed`, and returns the till. */
+export async function createNextTillRevision(
+  tx: SqlTransaction,
+  till: TillRow,
+  { author, reason, traceparent, ...changes }: NextTillRevision & TillPushedDetails & { author: TillRevisionAuthor },
+): Promise<TillRow> {
+  const next = await saveNextTillRevision(tx, till, changes);
+  await recordTillRevision(tx, next, { author, reason, traceparent });
+  return next;
 }
 
 /** Publishes `till.pushed` for a till's current revision, in the transaction that created or requeued the revision. */
@@ -33,20 +55,4 @@ export async function writeTillPushedToOutbox(
     },
     traceparent,
   });
-}
-
-interface DeviceSeenDetails {
-  /** The device that closed the till. */
-  device: PosDeviceIdentity;
-  traceparent: string | undefined;
-}
-
-/** Publishes `device.seen` for the device of a new till, in the transaction that stores the till. */
-export async function writeDeviceSeenToOutbox(
-  tx: SqlTransaction,
-  { locationId, createdAt }: TillRow,
-  { device, traceparent }: DeviceSeenDetails,
-): Promise<void> {
-  const data = { locationId, ...device, seenAt: createdAt.toISOString() };
-  await writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
 }
