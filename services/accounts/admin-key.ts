@@ -3,17 +3,16 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { configurationAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { publishApiKeyChanged } from "./api-keys.ts";
+import { addApiKey, publishApiKeyChanged } from "./api-keys.ts";
 import type { AccountsServiceContext } from "./context.ts";
 import {
-  findApiKeyByHash,
   hasConsumerEverHadApiKey,
-  insertApiKey,
+  lockApiKey,
   type NewApiKeyRow,
   revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import { insertApiConsumer, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
+import { insertApiConsumer, shareLockApiConsumer } from "./queries/consumers.ts";
 
 /** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
@@ -32,8 +31,7 @@ export async function ensureAdminApiKey(
     await lockInTransaction(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
-      const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
-      if (configuredKeyState === "inactive")
+      if (!(await registerConfiguredKey(tx, configuredKey, consumerId)))
         log.error("PRAGMA_ADMIN_KEY has been revoked or has expired. Configure another key.");
       return undefined;
     }
@@ -47,21 +45,18 @@ export async function ensureAdminApiKey(
 async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
   const admin = { id: randomUUID(), name: adminApiConsumerName, scopes: ["admin"] as ApiScope[], rateLimit: null };
   const created = await insertApiConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await shareLockOperatorApiConsumer(tx, adminApiConsumerName));
+  const consumer = created ?? (await shareLockApiConsumer(tx, { name: adminApiConsumerName, locationId: null }));
   if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
   return consumer.id;
 }
 
-async function registerConfiguredKey(
-  tx: SqlTransaction,
-  key: string,
-  consumerId: string,
-): Promise<"created" | "existing" | "inactive"> {
+/** Creates the configured key if it does not exist, and returns whether it is active. */
+async function registerConfiguredKey(tx: SqlTransaction, key: string, consumerId: string): Promise<boolean> {
   const hash = hashApiKey(key);
-  const existing = await findApiKeyByHash(tx, hash);
+  const existing = await lockApiKey(tx, { hash });
   if (existing && existing.consumerId !== consumerId)
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
-  if (existing) return existing.isInactive ? "inactive" : "existing";
+  if (existing) return existing.isActive;
   for (const replaced of await revokeConfiguredAdminKeys(tx)) {
     await publishApiKeyChanged(tx, replaced, { revoked: true });
     await insertAuditEvent(tx, configurationAuditSource, {
@@ -70,7 +65,7 @@ async function registerConfiguredKey(
     });
   }
   await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, createdFrom: "environment" });
-  return "created";
+  return true;
 }
 
 /** Returns the start of a key, for display in lists: 14 characters, or 4 if the key is custom and thus may be short. */
@@ -83,8 +78,7 @@ async function insertOperatorKey(
   key: Omit<NewApiKeyRow, "id" | "locationId" | "createdBy" | "expiresAt">,
 ): Promise<void> {
   const id = randomUUID();
-  await insertApiKey(tx, { ...key, id, locationId: null, createdBy: null, expiresAt: null });
-  await publishApiKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
+  await addApiKey(tx, { ...key, id, locationId: null, createdBy: null, expiresAt: null });
   await insertAuditEvent(tx, configurationAuditSource, {
     ...{ action: "key.created", locationId: null, target: { type: "key", id } },
     details: { consumer: adminApiConsumerName, prefix: key.prefix },

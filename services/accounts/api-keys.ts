@@ -15,14 +15,15 @@ import { findLatestGrantableExpiry, requireGrantableRateLimits, requireScopesToG
 import {
   type ApiKeyEventFields,
   countActiveApiKeys,
-  findApiKeyConsumerId,
+  findApiKeyLimits,
   insertApiKey,
   limitApiKeyOverlap,
   lockApiKey,
   markApiKeyRevoked,
+  type NewApiKeyRow,
 } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import { shareLockApiConsumer, shareLockApiConsumerByName, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
+import { shareLockApiConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
@@ -36,6 +37,12 @@ export async function publishApiKeyChanged(
     data: { locationId: key.locationId, keyId: key.id, keyHash: key.hash, revoked },
     traceparent,
   });
+}
+
+/** Inserts a key and publishes `key.changed`. */
+export async function addApiKey(tx: SqlTransaction, key: NewApiKeyRow, traceparent?: string): Promise<void> {
+  await insertApiKey(tx, key);
+  await publishApiKeyChanged(tx, key, { revoked: false, traceparent });
 }
 
 /** Maximum number of active keys of a consumer at a location. Each change of the consumer publishes an event for each. */
@@ -63,8 +70,8 @@ async function requireActiveKeyLimit(
 interface NewConsumerKey {
   locationId: string;
   consumerName: string;
-  /** When the key stops working, as a date-time; undefined for the default. */
-  expiresAt: string | undefined;
+  /** When the key stops working, as a date-time. */
+  expiresAt?: string | undefined;
   principal: Principal;
   audit: AuditSource;
 }
@@ -85,22 +92,20 @@ export async function createConsumerApiKey(
 ): Promise<string> {
   const { key, prefix, hash } = generateApiKey();
   await db.transaction(async (tx) => {
-    if (!(await findLocationRef(tx, locationId))) throw createLocationNotFoundError(locationId);
+    if (!(await findLocationRef(tx, { id: locationId }))) throw createLocationNotFoundError(locationId);
     const operatorConsumer =
-      hasScope(principal.scopes, "locations:any") && (await shareLockOperatorApiConsumer(tx, consumerName));
-    const consumer = operatorConsumer || (await shareLockApiConsumerByName(tx, { name: consumerName, locationId }));
+      hasScope(principal.scopes, "locations:any") &&
+      (await shareLockApiConsumer(tx, { name: consumerName, locationId: null }));
+    const consumer = operatorConsumer || (await shareLockApiConsumer(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     requireScopesToGrant(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
     const latest = await findLatestGrantableExpiry(tx, { principal, isOwnSuccessor: false });
     const expiresAt = resolveExpiry(requestedExpiry, { byDefault: null, latest });
-    const createdBy = principal.keyId;
-    await insertApiKey(tx, {
-      ...{ id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", createdBy, expiresAt },
-    });
+    const key = { id, hash, prefix, consumerId: consumer.id, locationId, createdBy: principal.keyId, expiresAt };
+    await addApiKey(tx, { ...key, createdFrom: "request" }, audit.traceparent);
     await requireActiveKeyLimit(tx, { principal, locationId, consumerId: consumer.id });
-    await publishApiKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: audit.traceparent });
     await insertAuditEvent(tx, audit, {
       ...{ action: "key.created", locationId, target: { type: "key", id } },
       details: { consumer: consumerName, prefix, expiresAt: expiresAt?.toISOString() ?? null },
@@ -118,7 +123,7 @@ interface KeyRequest {
 /** Locks and returns a key. @throws `ApiError` key_not_found, location_forbidden; scope_missing for an admin's key. */
 async function requireManageableApiKey(tx: SqlTransaction, { id, principal }: Pick<KeyRequest, "id" | "principal">) {
   const visibleLocationId = getReadRestrictionLocationId(principal);
-  const key = await lockApiKey(tx, id);
+  const key = await lockApiKey(tx, { id });
   if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
     throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
   }
@@ -164,8 +169,8 @@ export async function rotateApiKey(
   const { key: apiKey, prefix, hash } = generateApiKey();
   return db.transaction(async (tx) => {
     // The consumer is locked before its key, in the same sequence as when its scopes are changed.
-    const consumerId = await findApiKeyConsumerId(tx, id);
-    const consumer = consumerId === undefined ? undefined : await shareLockApiConsumer(tx, consumerId);
+    const { consumerId } = (await findApiKeyLimits(tx, id)) ?? {};
+    const consumer = consumerId === undefined ? undefined : await shareLockApiConsumer(tx, { id: consumerId });
     const previous = await requireManageableApiKey(tx, { id, principal });
     if (!consumer) throw new Error("An API key has a consumer.");
     if (!previous.isActive)
@@ -176,18 +181,15 @@ export async function rotateApiKey(
     const newId = randomUUID();
     const latest = await findLatestGrantableExpiry(tx, { principal, isOwnSuccessor: previous.id === principal.keyId });
     const expiresAt = resolveExpiry(options.expiresAt, { byDefault: renewExpiry(previous), latest });
-    await insertApiKey(tx, {
-      ...{ id: newId, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", expiresAt },
-      createdBy: principal.keyId,
-    });
+    const { traceparent } = audit;
+    const key = { id: newId, hash, prefix, consumerId: consumer.id, locationId, createdBy: principal.keyId, expiresAt };
+    await addApiKey(tx, { ...key, createdFrom: "request" }, traceparent);
     const previousKeyExpiresAt = options.isLeaked
       ? await markApiKeyRevoked(tx, { id: previous.id, revokedBy: principal.keyId })
       : await limitApiKeyOverlap(tx, { id: previous.id, seconds: options.overlapSeconds });
     // The rotation of a leaked key adds no active key, and must always be possible.
     if (!options.isLeaked) await requireActiveKeyLimit(tx, { principal, locationId, consumerId: consumer.id });
-    const { traceparent } = audit;
     await publishApiKeyChanged(tx, previous, { revoked: options.isLeaked, traceparent });
-    await publishApiKeyChanged(tx, { id: newId, hash, locationId }, { revoked: false, traceparent });
     await insertAuditEvent(tx, audit, {
       ...{ action: "key.rotated", locationId, target: { type: "key", id: previous.id } },
       details: {

@@ -24,3 +24,5 @@ export const accountsServiceConfigSchema = z.object({
   /** Days for which the last failed requests of each API key are kept. */
   FAILED_REQUESTS_RETENTION_DAYS: integerEnvSchema(1, 366).default(7),
 });
+
+export type AccountsServiceConfig = z.output<typeof accountsServiceConfigSchema>;

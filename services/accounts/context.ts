@@ -3,6 +3,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { Logger } from "@pragma/runtime/observability/logger";
+import type { AccountsServiceConfig } from "./config.ts";
 
 /** An API entity from PostgreSQL, with `Date` objects for times. JSON converts these to the API's date-time format. */
 export type ApiEntityRowWithDates<Entity> = {
@@ -17,10 +18,7 @@ export interface AccountsServiceContext {
   sendBusRequest: SendBusRequest;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
-  /** For how many days the usage of API keys is kept. */
-  usageRetention: { minutesDays: number; dailyTotalsDays: number; failuresDays: number };
-  /** Days for which entries of the audit log are kept. */
-  auditRetentionDays: number;
+  config: AccountsServiceConfig;
 }
 
 export const defineAccountsRoute = createRouteDefiner<AccountsServiceContext>();

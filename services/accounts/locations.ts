@@ -20,6 +20,7 @@ import {
   insertLocation,
   type LocationRow,
   lockLocationRow,
+  type NewLocation,
   updateLocationRow,
 } from "./queries/locations.ts";
 
@@ -80,29 +81,34 @@ export function createLocationNotFoundError(id: string): ApiError {
   return new ApiError("location_not_found", { detail: `There is no location ${id}.` });
 }
 
+/** Inserts a location and publishes `location.updated`. Returns undefined if its legacyId already exists. */
+async function addLocation(
+  tx: SqlTransaction,
+  location: Omit<NewLocation, "id" | "settingsId">,
+  action: "location.created" | "location.imported",
+  audit: AuditSource,
+): Promise<LocationRow | undefined> {
+  const added = await insertLocation(tx, { ...location, id: randomUUID(), settingsId: randomUUID() });
+  if (!added) return undefined;
+  await publishLocationUpdated(tx, added, audit);
+  const { application, legacyId, organizationId, agencyId } = location;
+  await insertAuditEvent(tx, audit, {
+    ...{ action, locationId: added.id, target: { type: "location", id: added.id } },
+    details: { application, ...(legacyId !== null && { legacyId }), organizationId, agencyId },
+  });
+  return added;
+}
+
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
 export async function insertNewLocation(
   { db }: Pick<AccountsServiceContext, "db">,
   { location, audit }: { location: CreateLocationRequest; audit: AuditSource },
 ): Promise<string> {
   const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
+  const row = { application, legacyId: null, organizationId, agencyId, options, settings };
   return db.transaction(async (tx) => {
-    const created = await insertLocation(tx, {
-      id: randomUUID(),
-      application,
-      legacyId: null,
-      organizationId,
-      agencyId,
-      options,
-      settingsId: randomUUID(),
-      settings,
-    });
+    const created = await addLocation(tx, row, "location.created", audit);
     if (!created) throw new Error("A location without a legacyId cannot conflict with another.");
-    await publishLocationUpdated(tx, created, audit);
-    await insertAuditEvent(tx, audit, {
-      ...{ action: "location.created", locationId: created.id, target: { type: "location", id: created.id } },
-      details: { application, organizationId, agencyId },
-    });
     return created.id;
   });
 }
@@ -120,21 +126,9 @@ export async function importLegacyLocation(
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
-    const imported = await insertLocation(tx, {
-      ...location,
-      id: randomUUID(),
-      options: defaultLocationPosOptions,
-      settingsId: randomUUID(),
-      settings: defaultLocationSettings,
-    });
-    if (imported) {
-      await publishLocationUpdated(tx, imported, audit);
-      await insertAuditEvent(tx, audit, {
-        ...{ action: "location.imported", locationId: imported.id, target: { type: "location", id: imported.id } },
-        details: { application: location.application, legacyId: location.legacyId, organizationId, agencyId },
-      });
-      return { id: imported.id, isNew: true };
-    }
+    const row = { ...location, options: defaultLocationPosOptions, settings: defaultLocationSettings };
+    const imported = await addLocation(tx, row, "location.imported", audit);
+    if (imported) return { id: imported.id, isNew: true };
     const existing = await findOrganization(tx, location);
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };

@@ -3,8 +3,12 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  getReadRestrictionLocationId,
+  resolveAuthorizedLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsServiceContext } from "./context.ts";
-import { findApiKeyExpiry, findApiKeyRateLimit } from "./queries/api-keys.ts";
+import { findApiKeyLimits } from "./queries/api-keys.ts";
 
 /**
  * Checks that a principal has all scopes that it wants to grant. Without this check, a key with the scope for managing
@@ -31,7 +35,7 @@ export async function findMaxGrantableRateLimit(
   { principal, defaultRateLimit }: Grantor,
 ): Promise<RateLimit | null> {
   if (hasScope(principal.scopes, "admin")) return null;
-  return (await findApiKeyRateLimit(tx, principal.keyId)) ?? defaultRateLimit;
+  return (await findApiKeyLimits(tx, principal.keyId))?.rateLimit ?? defaultRateLimit;
 }
 
 /**
@@ -62,7 +66,7 @@ export async function findLatestGrantableExpiry(
   { principal, isOwnSuccessor }: { principal: Principal; isOwnSuccessor: boolean },
 ): Promise<Date | null> {
   if (!isOwnSuccessor && hasScope(principal.scopes, "locations:any")) return null;
-  return findApiKeyExpiry(tx, principal.keyId);
+  return (await findApiKeyLimits(tx, principal.keyId))?.expiresAt ?? null;
 }
 
 /** Returns whether the rate or the burst of one rate limit exceeds that of another. */
@@ -77,4 +81,16 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
  */
 export function requireAccessToAllLocations(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
+}
+
+/**
+ * Returns the location whose entries are listed: the requested one, or that of the principal. Null for those of all
+ * locations, if the principal has `locations:any` and requests none.
+ *
+ * @throws `ApiError` location_forbidden.
+ */
+export function resolveListedLocationId(principal: Principal, requestedId: string | undefined): string | null {
+  return requestedId === undefined
+    ? getReadRestrictionLocationId(principal)
+    : resolveAuthorizedLocationId(principal, requestedId);
 }

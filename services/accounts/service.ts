@@ -32,15 +32,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
   config: accountsServiceConfigSchema,
   async createResources({ db, log, sendBusRequest }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
-    const usageRetention = {
-      minutesDays: config.USAGE_MINUTES_RETENTION_DAYS,
-      dailyTotalsDays: config.USAGE_DAYS_RETENTION_DAYS,
-      failuresDays: config.FAILED_REQUESTS_RETENTION_DAYS,
-    };
-    const services = {
-      ...{ db, log, sendBusRequest, defaultRateLimit, usageRetention },
-      auditRetentionDays: config.AUDIT_RETENTION_DAYS,
-    };
+    const services = { db, log, sendBusRequest, config, defaultRateLimit };
     const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
@@ -85,7 +77,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     {
       name: "delete expired audit events",
       intervalSeconds: 3_600,
-      run: ({ db, auditRetentionDays }) => deleteExpiredAuditEvents(db.sql, auditRetentionDays),
+      run: ({ db, config }) => deleteExpiredAuditEvents(db.sql, config.AUDIT_RETENTION_DAYS),
     },
   ],
   requestHandlers: [usageBatchHandler],

@@ -30,7 +30,7 @@ export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosin
   sequence: number;
   /** Position of the order's last entry in the location's stream, before its departure; 0 without such an entry. */
   position: number;
-  createdAt: string;
+  createdAt: Date;
   /** Whether the order has departed, which means that it is no longer live. */
   hasDeparted: boolean;
   /** When the till whose report contains the order was closed; null if no report contains the order. */
@@ -64,7 +64,9 @@ export function findSkipReason(
     return wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt) ? "in_report" : undefined;
   }
   if (incoming.revisionHash === stored.revisionHash) return "unchanged";
-  return isOlder(incoming.modifiedAt, stored.modifiedAt) ? "outdated" : undefined;
+  const isOlder =
+    incoming.modifiedAt !== null && stored.modifiedAt !== null && isUtcBefore(incoming.modifiedAt, stored.modifiedAt);
+  return isOlder ? "outdated" : undefined;
 }
 
 /** How far the clock of a point of sale can be ahead of the server's clock before its times are replaced. */
@@ -75,21 +77,11 @@ const maxClockLeadMs = 5 * 60 * 1000;
  * Otherwise, one order from a device with a wrong clock would make all later updates of the order look outdated.
  */
 export function replaceFutureTime(time: string, now: string): string {
-  return isInFuture(time, now) ? now : time;
-}
-
-function isInFuture(time: string, now: string): boolean {
-  return isUtcBefore(new Date(Date.parse(now) + maxClockLeadMs).toISOString(), time);
+  return isUtcBefore(new Date(Date.parse(now) + maxClockLeadMs).toISOString(), time) ? now : time;
 }
 
 function wasClosedBeforeChange(closedAt: string | null, modifiedAt: string | null): boolean {
   return closedAt !== null && (modifiedAt === null || !isUtcBefore(closedAt, modifiedAt));
-}
-
-/** Returns whether a revision is older than the stored one. */
-function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): boolean {
-  if (modifiedAt === null || storedModifiedAt === null) return false;
-  return isUtcBefore(modifiedAt, storedModifiedAt);
 }
 
 /** Returns the later of two times. If one time is null, returns the other time. */

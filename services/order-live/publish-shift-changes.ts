@@ -1,9 +1,13 @@
 import { createDayFormatter, isUtcBefore } from "@pragma/contracts/date-time";
 import { type BusEventData, maxOrdersWithoutTillPerShift } from "@pragma/contracts/events";
+import type { OrderLeftStreamReason } from "@pragma/contracts/order-live";
 import { tryConsumeDailyQuota } from "@pragma/runtime/admission/daily-quota";
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import type { StoredLiveOrderState } from "./order-state.ts";
 import { deleteShiftsWithoutLiveOrders, type OpenShift, upsertOpenShifts } from "./queries/open-shifts.ts";
+import { appendDepartureLog } from "./queries/streams.ts";
+import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
 /** An order that was live and that the till of its shift does not contain. */
 export type OrderWithoutTill = BusEventData<"shift.changed">["ordersWithoutTill"][number];
@@ -79,6 +83,30 @@ export async function publishEndedShifts(
       return publishShift(tx, shift, { ...options, isOpen: false, ordersWithoutTill: orders, continuedOrderIds: [] });
     }),
   );
+}
+
+interface Departure extends Omit<ShiftChangeOptions, "position"> {
+  lastPosition: number;
+  /** The orders that departed, by id. */
+  orders: Map<string, StoredLiveOrderState>;
+  reason: OrderLeftStreamReason;
+  /** A shift that ends although it may have had no live order. */
+  tillId?: string;
+  ordersWithoutTill?: Map<string, OrderWithoutTill[]>;
+}
+
+/** Sends the departure of orders to the location's stream after the commit, and publishes the shifts that it ends. */
+export async function publishDeparture(
+  tx: SqlTransaction,
+  { lastPosition, orders, reason, tillId, ...options }: Departure,
+  broadcaster: LiveOrderBroadcaster,
+): Promise<void> {
+  const { locationId } = options;
+  const position = await appendDepartureLog(tx, { locationId, lastPosition, orders, reason });
+  const tillIds = new Set([...orders.values()].map((order) => order.tillId));
+  if (tillId !== undefined) tillIds.add(tillId);
+  await publishEndedShifts(tx, [...tillIds], { ...options, position });
+  runAfterCommit(tx, () => broadcaster.notify(locationId, position));
 }
 
 async function publishShift(

@@ -24,21 +24,10 @@ import { findFinalTillsAndOpenShifts, type OpenShift } from "./queries/open-shif
 import { findOrderStates, type LiveOrderUpsertRow, upsertLiveOrderRows } from "./queries/orders.ts";
 import { appendChangeLog, type LiveOrderChangeLogEntry, lockStreamPosition } from "./queries/streams.ts";
 
-type UpsertOrdersServices = Pick<
-  OrderLiveServiceContext,
-  "db" | "broadcaster" | "orderBytesQuota" | "orderEventBytesQuota"
->;
-
 interface UpsertOrdersOptions {
   location: Pick<LocationRef, "id" | "timeZone">;
   orders: ValidatedLiveOrderUpsert[];
   context: ObservabilityContext;
-}
-
-/** An applied order: its id, and the response body. */
-export interface AppliedLiveOrder {
-  id: string;
-  body: string;
 }
 
 /** A skipped order: its id, and why it was skipped. */
@@ -49,7 +38,8 @@ export interface SkippedLiveOrder {
 
 /** The orders of a request, each in the sequence of the request. */
 interface UpsertedLiveOrders {
-  applied: AppliedLiveOrder[];
+  /** The ids and response bodies of the orders that were created or updated. */
+  applied: Pick<LiveOrderUpsertRow, "id" | "body">[];
   skipped: SkippedLiveOrder[];
 }
 
@@ -73,7 +63,7 @@ interface OrderChange {
  * @throws `ApiError` quota_exceeded.
  */
 export async function storeLiveOrders(
-  { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: UpsertOrdersServices,
+  { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: OrderLiveServiceContext,
   { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
 ): Promise<UpsertedLiveOrders> {
   const { traceparent } = context;
@@ -106,12 +96,14 @@ export async function storeLiveOrders(
       changes.push(change);
     }
     context.addLogFields({ orders: orders.length, applied: changes.length });
+    const eventContents = changes.flatMap(({ event, incoming }) => (event ? incoming.eventContent : []));
+    const eventBytes = sumBytes(eventContents) + eventContents.length * eventOverheadBytes;
     await Promise.all([
-      writeChanges(tx, { locationId, changes, traceparent }),
+      writeChanges(tx, changes, { locationId, traceparent }),
       changes.length > 0 &&
         consumeDailyQuotasOrThrow(tx, locationId, [
-          { quota: orderBytesQuota, amount: countStoredBytes(changes) },
-          { quota: orderEventBytesQuota, amount: countEventBytes(changes) },
+          { quota: orderBytesQuota, amount: sumBytes(changes.map(({ stored }) => stored.body)) },
+          { quota: orderEventBytesQuota, amount: eventBytes },
         ]),
       ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };
@@ -140,19 +132,10 @@ function redactOrder(order: ValidatedLiveOrderUpsert): ValidatedLiveOrderUpsert 
   };
 }
 
-function countStoredBytes(changes: OrderChange[]): number {
-  return changes.reduce((sum, { stored }) => sum + Buffer.byteLength(stored.body), 0);
-}
-
 /** The bytes of an event besides its order: its envelope, and the overhead of its message in the stream. */
 const eventOverheadBytes = 600;
 
-function countEventBytes(changes: OrderChange[]): number {
-  return changes.reduce(
-    (sum, { event, incoming }) => sum + (event ? Buffer.byteLength(incoming.eventContent) + eventOverheadBytes : 0),
-    0,
-  );
-}
+const sumBytes = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 function computeOrderChange(
   incoming: ValidatedLiveOrderUpsert,
@@ -164,7 +147,7 @@ function computeOrderChange(
   const listedBefore = getFilterFieldsOfListedOrder(before);
   const listedAfter = getFilterFieldsOfListedOrder({ ...state, isTraining });
   const isShown = listedBefore !== null || listedAfter !== null;
-  const createdAt = before?.createdAt ?? now;
+  const createdAt = before?.createdAt ?? new Date(now);
   const body = joinJsonObjectTexts(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
   const stored: LiveOrderUpsertRow = {
     id,
@@ -224,30 +207,25 @@ async function publishShiftChanges(
   if (left.size > 0) await publishEndedShifts(tx, [...left], options);
 }
 
-interface WriteChangesOptions {
-  locationId: string;
-  changes: OrderChange[];
-  traceparent: string;
-}
-
 async function writeChanges(
   tx: SqlTransaction,
-  { locationId, changes, traceparent }: WriteChangesOptions,
+  changes: OrderChange[],
+  options: { locationId: string; traceparent: string },
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(({ stored }) => stored);
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
-    upsertLiveOrderRows(tx, locationId, rows),
-    appendChangeLog(tx, locationId, revisions),
-    ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
+    upsertLiveOrderRows(tx, options.locationId, rows),
+    appendChangeLog(tx, options.locationId, revisions),
+    ...changes.map((change) => publishOrderEvent(tx, change, options)),
   ]);
 }
 
 async function publishOrderEvent(
   tx: SqlTransaction,
   { incoming, stored, event }: OrderChange,
-  { locationId, traceparent }: Pick<WriteChangesOptions, "locationId" | "traceparent">,
+  { locationId, traceparent }: { locationId: string; traceparent: string },
 ): Promise<void> {
   if (!event) return;
   const order = joinJsonObjectTexts(incoming.eventContent, JSON.stringify({ locationId }));

@@ -34,6 +34,7 @@ interface LockedApiKey extends ApiKeyEventFields {
   /** The requested expiry, which does not depend on rotations. */
   expiresAt: Date | null;
   isActive: boolean;
+  consumerId: string;
   consumerName: string;
   scopes: ApiScope[];
 }
@@ -42,25 +43,33 @@ interface LockedApiKey extends ApiKeyEventFields {
 const effectiveExpiry = (sql: SqlClient | SqlTransaction) => sql`least(expires_at, overlap_ends_at)`;
 
 /** Locks a key until the transaction ends, and returns the key with its consumer's scopes. */
-export async function lockApiKey(tx: SqlTransaction, id: string): Promise<LockedApiKey | undefined> {
+export async function lockApiKey(
+  tx: SqlTransaction,
+  key: { id: string } | { hash: string },
+): Promise<LockedApiKey | undefined> {
   const [row] = await tx<LockedApiKey[]>`
     select k.id, k.hash, k.prefix, k.location_id, k.created_at, k.revoked_at, k.expires_at,
       k.revoked_at is null and (${effectiveExpiry(tx)} <= now()) is not true as is_active,
-      coalesce(c.display_name, c.name) as consumer_name, c.scopes
+      c.id as consumer_id, coalesce(c.display_name, c.name) as consumer_name, c.scopes
     from api_keys k join consumers c on c.id = k.consumer_id
-    where k.id = ${id} for update of k`;
+    where ${"id" in key ? tx`k.id = ${key.id}` : tx`k.hash = ${key.hash}`} for update of k`;
   return row;
 }
 
-/** Returns the requested expiry of a key, which does not depend on rotations; null if it does not expire or exist. */
-export async function findApiKeyExpiry(tx: SqlTransaction, id: string): Promise<Date | null> {
-  const [row] = await tx<{ expiresAt: Date | null }[]>`select expires_at from api_keys where id = ${id}`;
-  return row?.expiresAt ?? null;
+interface KeyLimits {
+  consumerId: string;
+  /** The requested expiry, which does not depend on rotations; null for never. */
+  expiresAt: Date | null;
+  /** Null for the default rate limit. */
+  rateLimit: RateLimit | null;
 }
 
-export async function findApiKeyConsumerId(tx: SqlTransaction, id: string): Promise<string | undefined> {
-  const [row] = await tx<{ consumerId: string }[]>`select consumer_id from api_keys where id = ${id}`;
-  return row?.consumerId;
+/** Returns the consumer of a key, and what limits the keys that it may create. */
+export async function findApiKeyLimits(tx: SqlTransaction, id: string): Promise<KeyLimits | undefined> {
+  const [row] = await tx<KeyLimits[]>`
+    select consumer_id, expires_at, c.rate_limit from api_keys k join consumers c on c.id = consumer_id
+    where k.id = ${id}`;
+  return row;
 }
 
 /** Revokes a key. `revokedBy` is the id of the key that revokes it. Returns the time of the revocation. */
@@ -144,26 +153,6 @@ export async function recordApiKeyUse({ sql }: Database, id: string): Promise<vo
       where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
       for no key update skip locked
     )`;
-}
-
-/** Returns the rate limit of a key's consumer; null if the consumer has no limit, or the key does not exist. */
-export async function findApiKeyRateLimit(tx: SqlTransaction, id: string): Promise<RateLimit | null> {
-  const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
-    select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
-  return row?.rateLimit ?? null;
-}
-
-interface ApiKeyOwner extends ApiKeyEventFields {
-  consumerId: string;
-  /** Whether the key has been revoked or has expired. */
-  isInactive: boolean;
-}
-
-export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promise<ApiKeyOwner | undefined> {
-  const [row] = await tx<ApiKeyOwner[]>`
-    select id, hash, location_id, consumer_id, (revoked_at is not null or ${effectiveExpiry(tx)} <= now()) is true as is_inactive
-    from api_keys where hash = ${hash}`;
-  return row;
 }
 
 /** Returns whether the consumer has ever had a key, including revoked keys. */

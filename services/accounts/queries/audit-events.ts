@@ -52,30 +52,13 @@ export async function insertRecordedAuditEvent(
     )`;
 }
 
-interface AuditEventRow {
-  id: string;
-  createdAt: Date;
-  locationId: string | null;
-  action: AuditEvent["action"];
-  actorType: AuditEvent["actor"]["type"];
-  actorKeyId: string | null;
-  actorConsumer: string | null;
-  actorLocationId: string | null;
-  clientAddress: string | null;
-  userAgent: string | null;
-  targetType: string;
-  targetId: string | null;
-  details: AuditEvent["details"];
-  requestId: string | null;
-}
-
 interface UpperBound {
   instant: string;
   /** Whether entries of exactly this instant are listed. */
   isIncluded: boolean;
 }
 
-export interface AuditEventFilter {
+interface AuditEventFilter {
   /** The id of the only location whose entries are listed; null lists all entries. */
   locationId: string | null;
   /** The first instant whose entries are listed; null for no limit. */
@@ -84,21 +67,29 @@ export interface AuditEventFilter {
   action: string | null;
   /** The id of an API key, or another type of actor. */
   actor: string | null;
-}
-
-interface AuditEventListOptions extends AuditEventFilter {
   /** The location of the reader; null for readers of all locations. */
   readerLocationId: string | null;
 }
 
-/** Returns the query that lists the entries that match the filter, as their reader may see them. */
-export function buildAuditEventListSql(sql: SqlClient, { readerLocationId, ...filter }: AuditEventListOptions) {
-  const { locationId, since, until, action, actor } = filter;
+/**
+ * Returns the query that lists the entries that match the filter. Hides from the keys of a location the addresses of
+ * operators and of other locations.
+ */
+export function buildAuditEventListSql(
+  sql: SqlClient,
+  { locationId, since, until, action, actor, readerLocationId }: AuditEventFilter,
+) {
   const isKeyId = actor !== null && /^[\da-f-]{36}$/i.test(actor);
+  const isClientVisible = readerLocationId === null ? sql`true` : sql`actor_location_id = ${readerLocationId}`;
   return {
     columns: sql`
-      id, created_at, location_id, action, actor_type, actor_key_id, actor_consumer, actor_location_id, client_address,
-      user_agent, target_type, target_id, details, request_id`,
+      id, created_at, action,
+      json_build_object(
+        'type', actor_type, 'keyId', actor_key_id, 'consumer', actor_consumer,
+        'clientAddress', case when ${isClientVisible} then client_address end,
+        'userAgent', case when ${isClientVisible} then user_agent end
+      ) as actor,
+      location_id, json_build_object('type', target_type, 'id', target_id) as target, details, request_id`,
     table: sql`audit_events`,
     where: sql`
       ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}
@@ -106,24 +97,6 @@ export function buildAuditEventListSql(sql: SqlClient, { readerLocationId, ...fi
       and ${until === null ? sql`true` : sql`created_at ${until.isIncluded ? sql`<=` : sql`<`} ${until.instant}::timestamptz`}
       and ${action === null ? sql`true` : sql`action = ${action}`}
       and ${actor === null ? sql`true` : isKeyId ? sql`actor_key_id = ${actor}` : sql`actor_type = ${actor}`}`,
-    toItem: (row: AuditEventRow) => toAuditEvent(row, readerLocationId),
-  };
-}
-
-/** Returns an entry. Hides from the keys of a location the addresses of operators and of other locations. */
-function toAuditEvent(row: AuditEventRow, readerLocationId: string | null): ApiEntityRowWithDates<AuditEvent> {
-  const { id, createdAt, action, locationId, targetType, targetId, details, requestId } = row;
-  const isClientVisible = readerLocationId === null || row.actorLocationId === readerLocationId;
-  return {
-    ...{ id, createdAt, action },
-    actor: {
-      type: row.actorType,
-      keyId: row.actorKeyId,
-      consumer: row.actorConsumer,
-      clientAddress: isClientVisible ? row.clientAddress : null,
-      userAgent: isClientVisible ? row.userAgent : null,
-    },
-    ...{ locationId, target: { type: targetType, id: targetId }, details, requestId },
   };
 }
 
@@ -133,18 +106,15 @@ const rowsPerBatch = 500;
  * Yields all entries that match the filter as JSON lines, newest first. Reads a batch from the database only when the
  * client can receive it, so that slow clients hold no connection.
  */
-export async function* streamAuditEventLines(
-  sql: SqlClient,
-  options: AuditEventListOptions,
-): AsyncGenerator<Uint8Array> {
-  const { columns, table, where, toItem } = buildAuditEventListSql(sql, options);
+export async function* streamAuditEventLines(sql: SqlClient, filter: AuditEventFilter): AsyncGenerator<Uint8Array> {
+  const { columns, table, where } = buildAuditEventListSql(sql, filter);
   const encoder = new TextEncoder();
   for (let after: { at: string; id: string } | undefined; ; ) {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-    const rows: AuditEventRow[] = await sql<AuditEventRow[]>`
+    const rows: ApiEntityRowWithDates<AuditEvent>[] = await sql<ApiEntityRowWithDates<AuditEvent>[]>`
       select ${columns} from ${table} where ${where} and ${isAfter}
       order by created_at desc, id desc limit ${rowsPerBatch}`;
-    if (rows.length > 0) yield encoder.encode(rows.map((row) => `${JSON.stringify(toItem(row))}\n`).join(""));
+    if (rows.length > 0) yield encoder.encode(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     const last = rows.at(-1);
     if (!last || rows.length < rowsPerBatch) return;
     after = toCreatedAtCursor(last);

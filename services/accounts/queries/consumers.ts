@@ -1,5 +1,5 @@
 import type { ApiConsumer } from "@pragma/contracts/api-consumer";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
 type ConsumerRow = ApiEntityRowWithDates<ApiConsumer>;
@@ -55,35 +55,29 @@ export async function lockApiConsumer(
   return row;
 }
 
-/** Returns the consumer. Its scopes cannot be changed until the transaction ends. */
-export async function shareLockApiConsumer(tx: SqlTransaction, id: string): Promise<ConsumerRow | undefined> {
-  const [row] = await tx<ConsumerRow[]>`select ${consumerColumns(tx)} from consumers where id = ${id} for share`;
-  return row;
-}
+/** A consumer by its id, or by its name among those of the operators (`locationId` null) or of a location. */
+type ConsumerIdentity = { id: string } | { name: string; locationId: string | null };
 
-/** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function shareLockOperatorApiConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
-  const [row] = await tx<ConsumerRow[]>`
-    select ${consumerColumns(tx)} from consumers where name = ${name} and location_id is null for share`;
-  return row;
-}
-
-/** Returns the location's consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function shareLockApiConsumerByName(
+/** Returns a consumer. Its scopes cannot be changed until the transaction ends. */
+export async function shareLockApiConsumer(
   tx: SqlTransaction,
-  { name, locationId }: { name: string; locationId: string },
+  consumer: ConsumerIdentity,
 ): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
-    select ${consumerColumns(tx)} from consumers
-    where coalesce(display_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)} for share`;
+    select ${consumerColumns(tx)} from consumers where ${isConsumer(tx, consumer)} for share`;
   return row;
 }
 
-type ConsumerPermissions = Pick<ConsumerRow, "id" | "scopes" | "rateLimit">;
+function isConsumer(tx: SqlTransaction, consumer: ConsumerIdentity): SqlFragment {
+  if ("id" in consumer) return tx`id = ${consumer.id}`;
+  const { name, locationId } = consumer;
+  if (locationId === null) return tx`name = ${name} and location_id is null`;
+  return tx`coalesce(display_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)}`;
+}
 
 export async function updateApiConsumerRow(
   tx: SqlTransaction,
-  { id, scopes, rateLimit }: ConsumerPermissions,
+  { id, scopes, rateLimit }: Pick<ConsumerRow, "id" | "scopes" | "rateLimit">,
 ): Promise<ConsumerRow> {
   const [row] = await tx<[ConsumerRow]>`
     update consumers set scopes = ${scopes}, rate_limit = ${rateLimit && tx.json(rateLimit)}, updated_at = now()

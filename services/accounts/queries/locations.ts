@@ -3,7 +3,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { Location, PrintedTicketHeader } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
-import type { LocationRef, LocationRefWithCurrency } from "@pragma/contracts/principal";
+import type { LocationRefWithCurrency } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
@@ -15,7 +15,7 @@ export interface LocationRow extends ApiEntityRowWithDates<Location> {
   settings: LocationSettingValues;
 }
 
-type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
+export type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
 
 const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
   sql`id, created_at, updated_at, application, legacy_id`;
@@ -106,31 +106,20 @@ export async function recordSeenDevice(
     )`;
 }
 
-const locationRefColumns = (sql: SqlClient | SqlTransaction) => sql`id, application, legacy_id, time_zone`;
-
-export async function findLocationRef(sql: SqlClient | SqlTransaction, id: string): Promise<LocationRef | undefined> {
-  const [row] = await sql<LocationRef[]>`select ${locationRefColumns(sql)} from locations where id = ${id}`;
-  return row;
-}
-
-export async function findLocationRefWithCurrency(
-  sql: SqlClient,
-  id: string,
-): Promise<LocationRefWithCurrency | undefined> {
-  const [row] = await sql<LocationRefWithCurrency[]>`
-    select ${locationRefColumns(sql)}, options ->> 'currencyCode' as currency_code from locations where id = ${id}`;
-  return row;
-}
-
 type LegacyLocationId = Pick<Location, "application"> & { legacyId: number };
 
-/** Returns the location that has this legacy id in the legacy backoffice of this application. */
-export async function findLocationRefByLegacyId(
-  { sql }: Database,
-  { application, legacyId }: LegacyLocationId,
-): Promise<LocationRef | undefined> {
-  const [row] = await sql<LocationRef[]>`
-    select ${locationRefColumns(sql)} from locations where application = ${application} and legacy_id = ${legacyId}`;
+/** Returns the location with this id, or with this legacy id in the legacy backoffice of this application. */
+export async function findLocationRef(
+  sql: SqlClient | SqlTransaction,
+  location: { id: string } | LegacyLocationId,
+): Promise<LocationRefWithCurrency | undefined> {
+  const isLocation =
+    "id" in location
+      ? sql`id = ${location.id}`
+      : sql`application = ${location.application} and legacy_id = ${location.legacyId}`;
+  const [row] = await sql<LocationRefWithCurrency[]>`
+    select id, application, legacy_id, time_zone, options ->> 'currencyCode' as currency_code
+    from locations where ${isLocation}`;
   return row;
 }
 

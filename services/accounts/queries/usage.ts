@@ -1,9 +1,9 @@
 import {
+  type FailedRequest,
   maxFailedRequestsPerKey,
   type UsageBatch,
   type UsageCount,
   type UsageGranularity,
-  usageStatusClasses,
 } from "@pragma/contracts/usage";
 import {
   type SqlClient,
@@ -19,6 +19,7 @@ const countTables = { minute: "request_counts_by_minute", day: "request_counts_b
 
 /** The `location_id` of usage of API keys without a location. */
 const noLocationId = "00000000-0000-0000-0000-000000000000";
+const publicLocationId = (sql: SqlClient) => sql`nullif(location_id, ${noLocationId})`;
 
 /**
  * Adds the counts of a batch to those of their minutes and of their days (UTC). Ignores keys that do not exist, such as
@@ -68,7 +69,7 @@ export async function addFailedRequests(tx: SqlTransaction, failures: UsageBatch
 }
 
 /** Which usage a key may read and has asked for. `locationId` null means all locations. */
-export interface UsageFilter {
+interface UsageFilter {
   locationId: string | null;
   keyId: string | undefined;
 }
@@ -91,15 +92,7 @@ export const usageCountCursorSchema = z.object({
 
 type UsageCountCursor = z.output<typeof usageCountCursorSchema>;
 
-interface UsageCountRow {
-  periodStart: Date;
-  locationId: string;
-  keyId: string;
-  keyPrefix: string;
-  route: string;
-  statusClass: number;
-  requestCount: number;
-}
+type UsageCountRow = Omit<UsageCount, "periodStart"> & { periodStart: Date };
 
 interface UsagePeriods extends UsageFilter {
   granularity: UsageGranularity;
@@ -129,78 +122,39 @@ export async function listUsageCounts(
   const [rows, [counts]] = await Promise.all([
     // Reads one row more than the page needs, to find out whether another page follows.
     sql<UsageCountRow[]>`
-      select period_start, location_id, key_id, k.prefix as key_prefix, route, status_class, request_count
+      select period_start, key_id, k.prefix as key_prefix, ${publicLocationId(sql)} as location_id, route,
+        status_class || 'xx' as status_class, request_count
       from (
         select * from (${counted}) as counted where ${isAfter}
         order by period_start desc, location_id desc, key_id desc, route desc, status_class desc
         offset ${offset} limit ${limit + 1}
       ) as page
       join lateral (select prefix from api_keys where id = key_id) as k on true
-      order by period_start desc, location_id desc, key_id desc, route desc, status_class desc`,
+      order by page.period_start desc, page.location_id desc, key_id desc, route desc, page.status_class desc`,
     sql<[{ total: number }]>`select count(*) as total from (${counted}) as counted`,
   ]);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
-    items: rows.slice(0, limit).map((row) => JSON.stringify(toUsageCount(row))),
+    items: rows.slice(0, limit).map((row) => JSON.stringify(row)),
     total: counts.total,
     last: last
       ? {
           period: last.periodStart.toISOString(),
-          location: last.locationId,
+          location: last.locationId ?? noLocationId,
           key: last.keyId,
           route: last.route,
-          status: last.statusClass,
+          status: Number.parseInt(last.statusClass, 10),
         }
       : null,
   };
 }
 
-function toUsageCount({ periodStart, statusClass, ...row }: UsageCountRow): UsageCount {
-  return {
-    periodStart: periodStart.toISOString(),
-    keyId: row.keyId,
-    keyPrefix: row.keyPrefix,
-    locationId: toPublicLocationId(row.locationId),
-    route: row.route,
-    statusClass: usageStatusClasses.find((name) => name.startsWith(`${statusClass}`)) ?? "5xx",
-    requestCount: row.requestCount,
-  };
-}
-
-const toPublicLocationId = (locationId: string) => (locationId === noLocationId ? null : locationId);
-
-interface FailedRequestRow {
-  id: string;
-  createdAt: Date;
-  keyId: string;
-  keyPrefix: string;
-  locationId: string;
-  route: string;
-  method: string;
-  status: number;
-  code: string | null;
-  requestId: string;
-  count: number;
-}
-
 /** Returns the query that lists the failed requests of the keys of a location, or of all keys. */
 export const buildFailedRequestListSql = (sql: SqlClient, filter: UsageFilter) => ({
   columns: sql`
-    id, created_at, key_id, (select prefix from api_keys where id = key_id) as key_prefix, location_id, route, method,
-    status, code, request_id, count`,
+    id, created_at, failed_at, key_id, (select prefix from api_keys where id = key_id) as key_prefix,
+    ${publicLocationId(sql)} as location_id, route, method, status, code, request_id, count`,
   table: sql`(select *, failed_at as created_at from failed_requests) as failed_request`,
   where: matchesFilter(sql, filter),
-  toItem: ({ createdAt, locationId, ...row }: FailedRequestRow) => ({
-    id: row.id,
-    failedAt: createdAt,
-    keyId: row.keyId,
-    keyPrefix: row.keyPrefix,
-    locationId: toPublicLocationId(locationId),
-    route: row.route,
-    method: row.method,
-    status: row.status,
-    code: row.code,
-    requestId: row.requestId,
-    count: row.count,
-  }),
+  toItem: ({ createdAt: _, ...failure }: FailedRequest & { createdAt: Date }) => failure,
 });

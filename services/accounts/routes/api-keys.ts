@@ -9,14 +9,11 @@ import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/paginat
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import {
-  getReadRestrictionLocationId,
-  locationIdQueryParameter,
-  resolveAuthorizedLocationId,
-} from "@pragma/runtime/service-calls/location-lookup";
+import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { createConsumerApiKey, revokeApiKey, rotateApiKey } from "../api-keys.ts";
 import { defineAccountsRoute } from "../context.ts";
+import { resolveListedLocationId } from "../permissions.ts";
 import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
@@ -40,10 +37,7 @@ export const listApiKeysRoute = defineAccountsRoute({
   responses: { 200: { description: "A page of API keys, newest first", schema: paginatedSchema(ApiKey) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
-    const locationId =
-      query.locationId === undefined
-        ? getReadRestrictionLocationId(principal)
-        : resolveAuthorizedLocationId(principal, query.locationId);
+    const locationId = resolveListedLocationId(principal, query.locationId);
     return queryNewestRowsPageResponse(
       { query, locationId, principal, url, origin },
       services.db.sql,
@@ -71,13 +65,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden", "limit_reached"],
   async handle({ body, principal, services, audit }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
-    const apiKey = await createConsumerApiKey(services, {
-      locationId,
-      consumerName: body.consumerName,
-      expiresAt: body.expiresAt,
-      principal,
-      audit,
-    });
+    const apiKey = await createConsumerApiKey(services, { ...body, locationId, principal, audit });
     return jsonResponse(201, { apiKey }, { "cache-control": "no-store" });
   },
 });

@@ -10,13 +10,10 @@ import { computeStartOfDay } from "@pragma/contracts/time-zone";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { streamAfterFirstChunk } from "@pragma/runtime/http/route-response";
-import {
-  getReadRestrictionLocationId,
-  locationIdQueryParameter,
-  resolveAuthorizedLocationId,
-} from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId, locationIdQueryParameter } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
+import { resolveListedLocationId } from "../permissions.ts";
 import { buildAuditEventListSql, streamAuditEventLines } from "../queries/audit-events.ts";
 import { findLocationRef } from "../queries/locations.ts";
 
@@ -57,9 +54,8 @@ const auditListQuery = z.object({ ...auditFilterShape, ...paginationQueryShape }
 async function resolveAuditFilter(query: z.output<typeof auditFilterQuery>, principal: Principal, sql: SqlClient) {
   const readerLocationId = getReadRestrictionLocationId(principal);
   const { since, until, action = null, actor = null } = query;
-  const locationId =
-    query.locationId === undefined ? readerLocationId : resolveAuthorizedLocationId(principal, query.locationId);
-  const timeZone = (locationId !== null && (await findLocationRef(sql, locationId))?.timeZone) || "UTC";
+  const locationId = resolveListedLocationId(principal, query.locationId);
+  const timeZone = (locationId !== null && (await findLocationRef(sql, { id: locationId }))?.timeZone) || "UTC";
   return {
     since: since === undefined ? null : "day" in since ? computeStartOfDay(since.day, timeZone) : since.instant,
     until:
@@ -89,12 +85,8 @@ export const listAuditEventsRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const filter = await resolveAuditFilter(query, principal, db.sql);
-    const { locationId } = filter;
-    return queryNewestRowsPageResponse(
-      { query, locationId, principal, url, origin },
-      db.sql,
-      buildAuditEventListSql(db.sql, filter),
-    );
+    const list = buildAuditEventListSql(db.sql, filter);
+    return queryNewestRowsPageResponse({ query, ...filter, principal, url, origin }, db.sql, list);
   },
 });
 

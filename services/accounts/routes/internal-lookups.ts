@@ -7,7 +7,7 @@ import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import { createLocationNotFoundError } from "../locations.ts";
 import { findResolvedKeyRowByHash, recordApiKeyUse } from "../queries/api-keys.ts";
-import { findLocationRefByLegacyId, findLocationRefWithCurrency } from "../queries/locations.ts";
+import { findLocationRef } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
@@ -54,7 +54,7 @@ export const internalLocationLookupRoute = defineAccountsRoute({
   responses: { 200: { description: "The location", schema: LocationRefWithCurrency } },
   errors: ["location_not_found"],
   async handle({ params, services }) {
-    const location = await findLocationRefWithCurrency(services.db.sql, params.id);
+    const location = await findLocationRef(services.db.sql, params);
     if (!location) throw createLocationNotFoundError(params.id);
     return jsonResponse(200, location);
   },
@@ -75,12 +75,13 @@ export const internalLegacyLocationLookupRoute = defineAccountsRoute({
   responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
   async handle({ query: { application, legacyId }, services }) {
-    const location = await findLocationRefByLegacyId(services.db, { application, legacyId });
+    const location = await findLocationRef(services.db.sql, { application, legacyId });
     if (!location) {
       throw new ApiError("location_not_found", {
         detail: `There is no ${application} location with legacyId ${legacyId}.`,
       });
     }
-    return jsonResponse(200, location);
+    const { currencyCode: _, ...locationRef } = location;
+    return jsonResponse(200, locationRef);
   },
 });

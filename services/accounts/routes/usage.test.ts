@@ -10,6 +10,7 @@ import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountsServiceConfigSchema } from "../config.ts";
 import { removeOldUsageTask } from "../periodic/remove-old-usage.ts";
 import { buildLocationImport, importTestLocation } from "../testing/location-fixtures.ts";
 import {
@@ -22,7 +23,7 @@ import {
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const usageRetention = { minutesDays: 7, dailyTotalsDays: 366, failuresDays: 7 };
+const config = accountsServiceConfigSchema.parse({});
 
 let accounts: AccountsServiceUnderTest;
 let bus: EventBus;
@@ -277,7 +278,7 @@ describe("the task that removes old usage", () => {
     const midnight = Math.floor(Date.now() / dayMs) * 24 * 60;
     const [old, kept] = [midnight - 7 * 24 * 60 - 1, midnight - 7 * 24 * 60];
     const list = async () => (await listUsage("granularity=day", principal)).map(({ requestCount }) => requestCount);
-    const run = () => removeOldUsageTask.run({ db: accounts.db, usageRetention });
+    const run = () => removeOldUsageTask.run({ db: accounts.db, config });
     const counts = [old - 60, old, kept].map((minute, index) => count(keyId, { minute, requestCount: 10 ** index }));
     await send({ counts });
     expect(await list()).toEqual([100, 11]);
@@ -299,7 +300,7 @@ describe("the task that removes old usage", () => {
       counts: [365, 368].map((days) => count(keyId, { minute: currentMinute() - days * 24 * 60 })),
       failures: [6.9, 7.1].map((days) => failure(keyId, { failedAt: daysAgo(days) })),
     });
-    await removeOldUsageTask.run({ db: accounts.db, usageRetention });
+    await removeOldUsageTask.run({ db: accounts.db, config });
     expect(await listFailures("", principal)).toHaveLength(1);
     expect(await accounts.db.sql`select from request_counts_by_day where location_id = ${locationId}`).toHaveLength(1);
   });

@@ -1,6 +1,5 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import type { Principal } from "@pragma/contracts/principal";
 import {
   FailedRequest,
   maxFailedRequestsPerKey,
@@ -10,19 +9,11 @@ import {
 } from "@pragma/contracts/usage";
 import { createPageResponse, queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
-import {
-  getReadRestrictionLocationId,
-  locationIdQueryParameter,
-  resolveAuthorizedLocationId,
-} from "@pragma/runtime/service-calls/location-lookup";
+import { locationIdQueryParameter } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
-import {
-  buildFailedRequestListSql,
-  listUsageCounts,
-  type UsageFilter,
-  usageCountCursorSchema,
-} from "../queries/usage.ts";
+import { resolveListedLocationId } from "../permissions.ts";
+import { buildFailedRequestListSql, listUsageCounts, usageCountCursorSchema } from "../queries/usage.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -75,8 +66,8 @@ export const listUsageRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const range = resolveUsageRange(query);
-    const filter = { ...resolveUsageFilter(principal, query), granularity: query.granularity, ...range };
-    const { locationId } = filter;
+    const locationId = resolveListedLocationId(principal, query.locationId);
+    const filter = { locationId, keyId: query.keyId, granularity: query.granularity, ...range };
     return createPageResponse({ query, locationId, url, origin, principal }, usageCountCursorSchema, (page) =>
       listUsageCounts(services.db.sql, filter, page),
     );
@@ -97,8 +88,8 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const filter = resolveUsageFilter(principal, query);
-    const { locationId } = filter;
+    const locationId = resolveListedLocationId(principal, query.locationId);
+    const filter = { locationId, keyId: query.keyId };
     return queryNewestRowsPageResponse(
       { query, locationId, principal, url, origin },
       sql,
@@ -106,19 +97,6 @@ export const listFailedRequestsRoute = defineAccountsRoute({
     );
   },
 });
-
-function resolveUsageFilter(
-  principal: Principal,
-  { locationId, keyId }: { locationId?: string | undefined; keyId?: string | undefined },
-): UsageFilter {
-  return {
-    locationId:
-      locationId === undefined
-        ? getReadRestrictionLocationId(principal)
-        : resolveAuthorizedLocationId(principal, locationId),
-    keyId,
-  };
-}
 
 /**
  * Returns the start of the first and the end of the last period.

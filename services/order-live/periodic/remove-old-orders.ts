@@ -1,16 +1,15 @@
-import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
-import { publishEndedShifts } from "../publish-shift-changes.ts";
+import { publishDeparture } from "../publish-shift-changes.ts";
 import {
   deleteLiveOrderRows,
+  findLiveOrderStates,
   findOrdersWithoutTill,
   findStaleLiveOrderLocationIds,
-  findStaleLiveOrderStates,
 } from "../queries/orders.ts";
-import { appendDepartureLog, lockStreamPosition } from "../queries/streams.ts";
+import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -32,18 +31,12 @@ export const removeOldLiveOrdersTask: PeriodicTask<
     for (const locationId of await findStaleLiveOrderLocationIds(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
         const lastPosition = await lockStreamPosition(tx, locationId);
-        const orders = await findStaleLiveOrderStates(tx, { locationId, since: cutoff });
-        const ordersWithoutTill = await findOrdersWithoutTill(tx, { locationId, ids: [...orders.keys()] });
-        await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
-        const position = await appendDepartureLog(tx, {
-          locationId,
-          lastPosition,
-          orders,
-          reason: "forgotten",
-        });
-        const tillIds = [...new Set([...orders.values()].map(({ tillId }) => tillId))];
-        await publishEndedShifts(tx, tillIds, { locationId, position, traceparent, ordersWithoutTill });
-        runAfterCommit(tx, () => broadcaster.notify(locationId, position));
+        const orders = await findLiveOrderStates(tx, locationId, { unchangedSince: cutoff });
+        const ids = [...orders.keys()];
+        const ordersWithoutTill = await findOrdersWithoutTill(tx, { locationId, ids });
+        await deleteLiveOrderRows(tx, { locationId, ids });
+        const departure = { locationId, lastPosition, orders, reason: "forgotten", traceparent } as const;
+        await publishDeparture(tx, { ...departure, ordersWithoutTill }, broadcaster);
         return orders.size;
       });
     }

@@ -9,7 +9,7 @@ export interface LiveOrderListCursor {
   id: string;
 }
 
-export interface ListedLiveOrderRow extends LiveOrderListCursor {
+interface ListedLiveOrderRow extends LiveOrderListCursor {
   body: string;
   /** Position of the order's last entry in the location's stream. */
   position: number;
@@ -21,15 +21,15 @@ interface ListedOrdersRange extends PageRange<LiveOrderListCursor> {
 }
 
 /**
- * Returns a page of a location's listed orders that match the filter, newest first, and whether more orders follow. The
- * page starts after a cursor or an offset. To save time, orders before the page are read only from the index, and
+ * Returns a page of a location's listed orders that match the filter, newest first. `last` is null if no more orders
+ * follow. The page starts after a cursor or an offset. To save time, orders before the page are read only from the index, and
  * bodies beyond `maxBytes` are not read.
  */
 export async function findLiveOrderPage(
   sql: SqlClient,
   { locationId, filter }: { locationId: string; filter: LiveOrderFilter },
   { after, offset, limit, maxBytes }: ListedOrdersRange,
-): Promise<{ orders: ListedLiveOrderRow[]; hasMore: boolean }> {
+): Promise<{ orders: ListedLiveOrderRow[]; last: LiveOrderListCursor | null }> {
   const rows = await sql<(Omit<ListedLiveOrderRow, "at"> & { at: Date; candidateCount: number })[]>`
     with page as (
       select opened_at, id from live_orders
@@ -46,7 +46,9 @@ export async function findLiveOrderPage(
     select id, at, body, position, candidate_count from measured
     where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`;
   const orders = rows.map(({ candidateCount: _, ...row }) => ({ ...row, at: row.at.toISOString() }));
-  return { orders, hasMore: rows.length < (rows[0]?.candidateCount ?? 0) };
+  const last = orders.at(-1);
+  const hasMore = rows.length < (rows[0]?.candidateCount ?? 0);
+  return { orders, last: last && hasMore ? { at: last.at, id: last.id } : null };
 }
 
 /** Counts the listed orders of a location that match the filter. The query needs only an index-only scan. */

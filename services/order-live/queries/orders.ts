@@ -2,37 +2,27 @@ import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@prag
 import type { StoredLiveOrderState } from "../order-state.ts";
 import type { OrderWithoutTill } from "../publish-shift-changes.ts";
 
-/** The stored state of an order as PostgreSQL returns it, with `createdAt` as a `Date`. */
-type OrderStateRow = Omit<StoredLiveOrderState, "createdAt"> & { id: string; createdAt: Date };
-
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
   items_hash, sequence, position, created_at, departed_at is not null as has_departed, closed_at`;
 
-function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, StoredLiveOrderState] {
-  return [id, { ...rest, createdAt: createdAt.toISOString() }];
-}
+type OrderStates = Map<string, StoredLiveOrderState>;
+
+const toStatesById = (rows: (StoredLiveOrderState & { id: string })[]): OrderStates =>
+  new Map(rows.map(({ id, ...state }) => [id, state]));
 
 interface OrderKeys {
   locationId: string;
   ids: string[];
 }
 
-interface TillKey {
-  locationId: string;
-  tillId: string;
-}
-
 /**
  * Returns the states of these orders, live or departed, by id. An order that was never live, but that the report of a
  * closed till contains, is departed.
  */
-export async function findOrderStates(
-  tx: SqlTransaction,
-  { locationId, ids }: OrderKeys,
-): Promise<Map<string, StoredLiveOrderState>> {
+export async function findOrderStates(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<OrderStates> {
   // The ids of each till are unnested before they are compared, so that they are read only once.
-  const rows = await tx<OrderStateRow[]>`
+  const rows = await tx<(StoredLiveOrderState & { id: string })[]>`
     with stored as (
       select ${stateColumns(tx)} from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])
     )
@@ -46,30 +36,27 @@ export async function findOrderStates(
         and never_live.id not in (select id from stored)
       order by never_live.id, finished_at
     )`;
-  return new Map(rows.map(toOrderState));
+  return toStatesById(rows);
 }
 
-/** Returns, by order id, the states of the live orders that have this till id or one of these order ids. */
-export async function findTillLiveOrderStates(
+/**
+ * Returns, by order id, the states of a location's live orders: those that have a till id or one of these order ids, or
+ * those that have not changed since a time.
+ */
+export async function findLiveOrderStates(
   tx: SqlTransaction,
-  { locationId, tillId, ids }: OrderKeys & TillKey,
-): Promise<Map<string, StoredLiveOrderState>> {
-  const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from live_orders
-    where location_id = ${locationId} and departed_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
-    order by opened_at, id`;
-  return new Map(rows.map(toOrderState));
-}
-
-/** Returns the states of a location's live orders that have not changed since a given time, by id. */
-export async function findStaleLiveOrderStates(
-  tx: SqlTransaction,
-  { locationId, since }: { locationId: string; since: Date },
-): Promise<Map<string, StoredLiveOrderState>> {
-  const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from live_orders
-    where location_id = ${locationId} and departed_at is null and updated_at < ${since}`;
-  return new Map(rows.map(toOrderState));
+  locationId: string,
+  selection: { tillId: string; ids: string[] } | { unchangedSince: Date },
+): Promise<OrderStates> {
+  const isSelected =
+    "unchangedSince" in selection
+      ? tx`updated_at < ${selection.unchangedSince}`
+      : tx`(till_id = ${selection.tillId} or id = any(${selection.ids}::uuid[]))`;
+  return toStatesById(
+    await tx<(StoredLiveOrderState & { id: string })[]>`
+      select ${stateColumns(tx)} from live_orders
+      where location_id = ${locationId} and departed_at is null and ${isSelected} order by opened_at, id`,
+  );
 }
 
 /**
@@ -154,7 +141,7 @@ export async function findLiveOrderResponseBody(
  */
 export async function recordTillReportIsFinal(
   tx: SqlTransaction,
-  { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
+  { locationId, tillId, ids, closedAt }: OrderKeys & { tillId: string; closedAt: string },
 ): Promise<void> {
   await tx`
     insert into final_tills (location_id, till_id, closed_at, never_live_order_ids)

@@ -101,15 +101,10 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
     const filter = pickLiveOrderQueryFilters(query);
     return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, async (range) => {
       const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };
-      const { orders, hasMore } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
+      const { orders, last } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
       // Counts after the page is read, not concurrently, so that each request uses only one database connection.
       const total = await countListedLiveOrders(db.sql, locationId, filter);
-      const last = hasMore ? orders.at(-1) : undefined;
-      return {
-        items: orders.map(({ body }) => body),
-        total,
-        last: last ? { at: last.at, id: last.id } : null,
-      };
+      return { items: orders.map(({ body }) => body), total, last };
     });
   },
 });

@@ -64,7 +64,7 @@ describe("an upserted order", () => {
       ...{
         id: randomUUID(),
         openedAt: now,
-        createdAt: now,
+        createdAt: new Date(now),
         etag: "etag",
         body: JSON.stringify({ rows: "row ".repeat(99) }),
       },

@@ -1,4 +1,3 @@
-import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { findLiveOrderPage, type LiveOrderListCursor } from "../queries/listed-orders.ts";
 import { findLiveOrderChangeLogEntries, findLiveOrderLogRange } from "../queries/streams.ts";
 import type { LiveOrderStreamConnection } from "./live-connection.ts";
@@ -12,7 +11,7 @@ import {
 } from "./stream-events.ts";
 
 /** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
-export type LiveOrderStreamStartPoint = { after: number } | { reset?: LiveOrderStreamResetReason };
+type LiveOrderStreamStartPoint = { after: number } | { reset?: LiveOrderStreamResetReason };
 
 /** Maximum number and maximum total bytes of the changes or orders that one read for a connection returns. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
@@ -20,13 +19,13 @@ const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 /** Returns how a client's stream starts. The start depends on the last event id that the client has sent, if any. */
 export async function findLiveOrderStreamStart(
   connection: LiveOrderStreamConnection,
-  { sql, locationLog }: FeedSource,
+  locationLog: LiveOrderChangeLogReader,
   lastEventId: string | undefined,
 ): Promise<LiveOrderStreamStartPoint> {
   if (lastEventId === undefined) return {};
   const { locationId } = connection;
   const position = parseOrderStreamEventId(locationId, lastEventId);
-  const range = await locationLog.readForConnection(connection, () => findLiveOrderLogRange(sql, locationId));
+  const range = await readLogRange(connection, locationLog);
   if (!range) return {};
   const { first, last } = range;
   if (position === undefined || position > last) return { reset: "unknown" };
@@ -41,27 +40,25 @@ export async function findLiveOrderStreamStart(
 export async function streamLiveOrderEventsToClient(
   connection: LiveOrderStreamConnection,
   start: LiveOrderStreamStartPoint,
-  source: FeedSource,
+  locationLog: LiveOrderChangeLogReader,
 ): Promise<void> {
   let sentPositions: SentPositions | undefined;
   if ("after" in start) connection.position = start.after;
-  else sentPositions = await sendCurrentOrders(connection, source, start.reset);
+  else sentPositions = await sendCurrentOrders(connection, locationLog, start.reset);
   while (!connection.output.isClosed) {
-    if (!(await sendLoggedChanges(connection, source, sentPositions))) {
-      sentPositions = await sendCurrentOrders(connection, source, "expired");
+    if (!(await sendLoggedChanges(connection, locationLog, sentPositions))) {
+      sentPositions = await sendCurrentOrders(connection, locationLog, "expired");
       continue;
     }
     sentPositions = undefined;
     if (!connection.isReady) connection.write(formatOrderStreamReadyEvent(connection.locationId, connection.position));
     connection.isReady = true;
-    if (source.locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
+    if (locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
   }
 }
 
-interface FeedSource {
-  sql: SqlClient;
-  locationLog: LiveOrderChangeLogReader;
-}
+const readLogRange = (connection: LiveOrderStreamConnection, locationLog: LiveOrderChangeLogReader) =>
+  locationLog.readForConnection(connection, () => findLiveOrderLogRange(locationLog.sql, locationLog.locationId));
 
 /** The log positions of the order states that the stream has sent initially, by order id. */
 type SentPositions = Map<string, number>;
@@ -69,54 +66,46 @@ type SentPositions = Map<string, number>;
 /** Sends the current orders page by page. Changes that occur in the meantime are sent later, from the log. */
 async function sendCurrentOrders(
   connection: LiveOrderStreamConnection,
-  { sql, locationLog }: FeedSource,
+  locationLog: LiveOrderChangeLogReader,
   reason: LiveOrderStreamResetReason | undefined,
 ): Promise<SentPositions> {
   const { locationId, filter, output } = connection;
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
   if (reason) connection.write(formatOrderStreamResetEvent(reason));
-  const range = await locationLog.readForConnection(connection, () => findLiveOrderLogRange(sql, locationId));
+  const range = await readLogRange(connection, locationLog);
   if (!range) return sentPositions;
   connection.position = range.last;
   /** A separate function, so that the page's text can be garbage-collected while the client reads. */
   const sendPage = async (after: LiveOrderListCursor | null): Promise<LiveOrderListCursor | null> => {
-    const page = await findLiveOrderPage(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
-    for (const { id, position } of page.orders) sentPositions.set(id, position);
-    connection.write(page.orders.map(({ body }) => formatInitialLiveOrderEvent(body)).join(""));
-    const last = page.hasMore ? page.orders.at(-1) : undefined;
-    return last ? { at: last.at, id: last.id } : null;
+    const range = { after, offset: 0, ...catchUpBatch };
+    const { orders, last } = await findLiveOrderPage(locationLog.sql, { locationId, filter }, range);
+    for (const { id, position } of orders) sentPositions.set(id, position);
+    connection.write(orders.map(({ body }) => formatInitialLiveOrderEvent(body)).join(""));
+    return last;
   };
-  for (
-    let after: LiveOrderListCursor | null = null, isFirst = true;
-    (after || isFirst) && !output.isClosed;
-    isFirst = false
-  ) {
+  let after: LiveOrderListCursor | null = null;
+  do {
     const cursor: LiveOrderListCursor | null = after;
     after = await locationLog.catchUps.run(async () => {
-      const next: LiveOrderListCursor | null | undefined = await locationLog.readForConnection(connection, () =>
-        sendPage(cursor),
-      );
+      const next = await locationLog.readForConnection(connection, () => sendPage(cursor));
       await output.waitUntilDrained();
       return next ?? null;
     });
-  }
+  } while (after && !output.isClosed);
   return sentPositions;
 }
 
 /** Sends the log up to its end, except changes that were already sent. Returns false if log entries are missing. */
 async function sendLoggedChanges(
   connection: LiveOrderStreamConnection,
-  { sql, locationLog }: FeedSource,
+  locationLog: LiveOrderChangeLogReader,
   sentPositions: SentPositions | undefined,
 ): Promise<boolean> {
   const { locationId, output } = connection;
   const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
-    const revisions = await findLiveOrderChangeLogEntries(sql, {
-      locationId,
-      after: connection.position,
-      ...catchUpBatch,
-    });
+    const range = { locationId, after: connection.position, ...catchUpBatch };
+    const revisions = await findLiveOrderChangeLogEntries(locationLog.sql, range);
     const [first] = revisions;
     if (!first) return "end";
     if (first.position !== connection.position + 1) return "gap";

@@ -120,12 +120,12 @@ export function createLiveOrderBroadcaster({
       const locationLog = addConnection(connection);
       if (signal.aborted) connection.output.cancel();
       signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
-      const start = await findLiveOrderStreamStart(connection, { sql, locationLog }, lastEventId).catch((error) => {
+      const start = await findLiveOrderStreamStart(connection, locationLog, lastEventId).catch((error) => {
         removeConnection(connection);
         throw error;
       });
       connection.write(liveOrderStreamPreamble);
-      streamLiveOrderEventsToClient(connection, start, { sql, locationLog }).catch((error) => {
+      streamLiveOrderEventsToClient(connection, start, locationLog).catch((error) => {
         log.warn({ err: error, locationId }, "live stream failed");
         connection.endStream("unavailable");
       });

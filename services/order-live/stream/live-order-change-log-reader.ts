@@ -17,12 +17,12 @@ const minReadIntervalMs = 20;
 /** Reads the change log of one location once for all connections of this process that have caught up. */
 export class LiveOrderChangeLogReader {
   readonly locationId: string;
+  readonly sql: SqlClient;
   /** All connections of the location, including those that are catching up. */
   readonly connections = new Set<LiveOrderStreamConnection>();
   /** A connection holds a permit from the read of a catch-up batch until the client has read the batch. */
   readonly catchUps = new Admission(locationLimits.streamBatches);
   readonly #reads = new Admission(locationLimits.streamReads);
-  readonly #sql: SqlClient;
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveOrderStreamConnection>();
   #position = 0;
@@ -33,7 +33,7 @@ export class LiveOrderChangeLogReader {
 
   constructor(locationId: string, { sql, log }: { sql: SqlClient; log: Logger }) {
     this.locationId = locationId;
-    this.#sql = sql;
+    this.sql = sql;
     this.#log = log;
   }
 
@@ -82,15 +82,16 @@ export class LiveOrderChangeLogReader {
         if (waitMs > 0) await sleep(waitMs);
         this.#lastReadAt = performance.now();
         const after = this.#position;
-        const revisions = await findLiveOrderChangeLogEntries(this.#sql, {
-          locationId: this.locationId,
-          after,
-          ...liveBatch,
-        });
+        const range = { locationId: this.locationId, after, ...liveBatch };
+        const revisions = await findLiveOrderChangeLogEntries(this.sql, range);
         if (this.#position !== after) continue;
         const [first] = revisions;
         if (!first) return;
-        if (first.position !== after + 1) return this.#markAllBehind();
+        if (first.position !== after + 1) {
+          // After a gap in the log, each connection catches up from the log, or restarts with the current orders.
+          for (const connection of this.#liveConnections) this.#markBehind(connection);
+          return;
+        }
         this.#position = revisions.at(-1)?.position ?? after;
         this.#sendToAll(revisions);
       }
@@ -107,11 +108,6 @@ export class LiveOrderChangeLogReader {
       if (connection.output.bufferedBytes > maxBufferedBytes) this.#markBehind(connection);
       else connection.sendChanges(revisions, sharedChunks);
     }
-  }
-
-  /** Handles a gap in the log. Each connection then catches up from the log, or restarts with the current orders. */
-  #markAllBehind(): void {
-    for (const connection of this.#liveConnections) this.#markBehind(connection);
   }
 
   #markBehind(connection: LiveOrderStreamConnection): void {

@@ -1,15 +1,49 @@
-import { runAfterCommit } from "@pragma/runtime/database/postgres";
+import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
+import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
-import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
+import { replaceFutureTime } from "../order-state.ts";
+import { publishDeparture } from "../publish-shift-changes.ts";
+import {
+  findLiveOrderStates,
+  findOrdersWithoutTill,
+  markOrdersNoLongerLive,
+  recordTillReportIsFinal,
+} from "../queries/orders.ts";
+import { lockStreamPosition } from "../queries/streams.ts";
 
-/** Removes the orders of a closed till from the live orders once the till's report is final. */
+/**
+ * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
+ * other orders with this `tillId`. A removed order becomes live again only when it is sent with another `tillId`. If
+ * the report contains the order, it must also have been modified after the till was closed.
+ */
 export const removeReportedSubscription = defineEventSubscription<OrderLiveServiceContext, "report.finalized">(
   "report.finalized",
-  async ({ data, services, context: { traceparent }, once }) => {
+  async ({ data: { locationId, tillId, orderIds, ...report }, services, context: { traceparent }, once }) => {
     await once(async (tx) => {
-      const position = await removeLiveOrdersOfFinalTill(tx, data, { config: services.config, traceparent });
-      runAfterCommit(tx, () => services.broadcaster.notify(data.locationId, position));
+      const closedAt = replaceFutureTime(dateTimeToUtc(report.finalizedAt), new Date().toISOString());
+      const lastPosition = await lockStreamPosition(tx, locationId);
+      // When a till is replaced or reprocessed after the retention period, its orders are not remembered again, because
+      // they have already been removed as too old.
+      const cutoff = computeLiveOrderRetentionCutoff(services.config).toISOString();
+      const rememberedIds = report.revision === 1 || closedAt > cutoff ? orderIds : [];
+      const [orders] = await Promise.all([
+        findLiveOrderStates(tx, locationId, { tillId, ids: orderIds }),
+        recordTillReportIsFinal(tx, { locationId, tillId, ids: rememberedIds, closedAt }),
+      ]);
+      const reportedIds = new Set(orderIds);
+      const ids = [...orders.keys()];
+      const otherIds = ids.filter((id) => !reportedIds.has(id));
+      const ordersWithoutTill =
+        otherIds.length === 0 ? undefined : await findOrdersWithoutTill(tx, { locationId, ids: otherIds });
+      await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
+      await markOrdersNoLongerLive(tx, { locationId, ids: otherIds, closedAt: null });
+      const departure = { locationId, lastPosition, orders, reason: "till", tillId, traceparent } as const;
+      await publishDeparture(
+        tx,
+        { ...departure, ...(ordersWithoutTill && { ordersWithoutTill }) },
+        services.broadcaster,
+      );
     });
   },
 );
