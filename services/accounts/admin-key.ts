@@ -18,10 +18,8 @@ import { insertApiConsumer, shareLockApiConsumer } from "./queries/consumers.ts"
 export const adminApiConsumerName = "admin";
 
 /**
- * Registers the configured admin key or, if none is configured, generates a key at the first start. A changed
- * configured key replaces the previous configured key. A revoked key stays revoked. Instances that start at the same
- * time create only one key. Returns the generated key, because only its hash is stored and the caller must show the
- * key; undefined if no key was generated.
+ * Registers the configured admin key, which replaces the previous one, or generates a key at the first start and
+ * returns it. A revoked key stays revoked. Instances that start at the same time create only one key.
  */
 export async function ensureAdminApiKey(
   { db, log }: Pick<AccountsServiceContext, "db" | "log">,

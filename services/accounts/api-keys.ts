@@ -49,10 +49,8 @@ export async function addApiKey(tx: SqlTransaction, key: NewApiKeyRow, tracepare
 const maxActiveKeys = 100;
 
 /**
- * Checks that a consumer has not too many active keys at a location, after a key was added. Operators have no limit. Keys
- * that are added at the same time can exceed the limit by their number.
- *
- * @throws `ApiError` limit_reached.
+ * Checks the number of a consumer's active keys at a location, after a key was added. Operators have no limit. Keys
+ * that are added at the same time can exceed the limit by their number. @throws `ApiError` limit_reached.
  */
 async function requireActiveKeyLimit(
   tx: SqlTransaction,
@@ -77,14 +75,10 @@ interface NewConsumerKey {
 }
 
 /**
- * Creates an API key at a location for the consumer with this name, and returns the key. Only the hash of the key is
- * stored. Looks for the name among the location's consumers. If the principal has `locations:any`, looks first among
- * the operators' consumers. The principal must have every scope of the consumer, and its rate limit must
- * not be lower than that of the consumer. By default, the key expires with the principal's key, or never. The caller must
- * check that the principal may act for the location.
- *
- * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden, limit_reached,
- * quota_exceeded.
+ * Creates an API key at a location and returns it. Only its hash is stored. With `locations:any`, looks for the
+ * consumer's name first among the operators' consumers. By default, the key expires with the principal's key, or never.
+ * The caller must check that the principal may act for the location. @throws `ApiError` location_not_found,
+ * consumer_not_found, scope_missing, rate_limit_forbidden, limit_reached, quota_exceeded.
  */
 export async function createConsumerApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -132,11 +126,8 @@ async function requireManageableApiKey(tx: SqlTransaction, { id, principal }: Pi
 }
 
 /**
- * Revokes an API key permanently and publishes `key.changed`. Does nothing if the key is already revoked. A principal
- * without `locations:any` finds only keys of its own location. Only an admin can revoke keys with the scope admin.
- *
- * @throws `ApiError` key_not_found, scope_missing; location_forbidden if the principal has neither a location nor
- * `locations:any`.
+ * Revokes an API key permanently. Does nothing if it is already revoked. @throws `ApiError` key_not_found,
+ * scope_missing, location_forbidden.
  */
 export async function revokeApiKey(
   { db }: Pick<AccountsServiceContext, "db">,
@@ -155,12 +146,9 @@ export async function revokeApiKey(
 }
 
 /**
- * Creates a key with the consumer and location of another key, which it replaces, and publishes `key.changed` for both.
- * The previous key expires after the overlap, or is revoked if it has leaked. The principal needs the permissions to
- * create the new key and to revoke the previous key.
- *
- * @throws `ApiError` key_not_found, key_inactive, scope_missing, rate_limit_forbidden, limit_reached, quota_exceeded;
- * location_forbidden if the principal has neither a location nor `locations:any`.
+ * Creates a key that replaces another one, which expires after the overlap, or is revoked if it has leaked. The
+ * principal needs the permissions to create the new key and to revoke the previous key. @throws `ApiError`
+ * key_not_found, key_inactive, scope_missing, rate_limit_forbidden, limit_reached, quota_exceeded, location_forbidden.
  */
 export async function rotateApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -203,9 +191,8 @@ export async function rotateApiKey(
 }
 
 /**
- * Returns the requested expiry of a new key, or the default, which `latest` limits; null for never.
- *
- * @throws `ApiError` invalid_request when the requested expiry has passed, or is after `latest`.
+ * Returns the expiry of a new key, or the default as far as `latest` allows; null for never. @throws `ApiError`
+ * invalid_request.
  */
 function resolveExpiry(
   requested: string | undefined,

@@ -7,8 +7,8 @@ export const accountsServiceConfigSchema = z.object({
   /** Days for which entries of the audit log are kept. The database rejects the deletion of newer ones than a year. */
   AUDIT_RETENTION_DAYS: integerEnvSchema(366, 36_500).default(730),
   /**
-   * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.
-   * A changed value replaces the previous value, which is then revoked. A key from the first start stays valid.
+   * The operator's API key, with the scope admin. By default, the service creates one at its first start, which stays
+   * valid. A changed value replaces the previous value, which is then revoked.
    */
   PRAGMA_ADMIN_KEY: z
     .string()

@@ -30,13 +30,9 @@ import {
 const maxConsumersPerLocation = 50;
 
 /**
- * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
- * principal has `locations:any`. Its scopes are the default scopes, except those that the principal does not have. Its
- * rate limit is the default rate limit, or the principal's rate limit if that is lower.
- *
- * @throws `ApiError` consumer_exists if another consumer of the location, or of the operators, has this name;
- * limit_reached if the location has too many consumers; location_forbidden if the principal has neither a location nor
- * `locations:any`.
+ * Creates a consumer of the principal's location, or of the operators if the principal has `locations:any`, with the
+ * default scopes and rate limit as far as the principal may grant them. @throws `ApiError` consumer_exists,
+ * limit_reached, location_forbidden.
  */
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -81,14 +77,10 @@ interface ConsumerChange {
 }
 
 /**
- * Changes the scopes and rate limit of a consumer, and returns the consumer. Publishes `key.changed` for each of the
- * consumer's active keys, so that gateways refresh their caches. The principal must have every old and new scope of the
- * consumer, and its rate limit must not be lower than the old and the new rate limit of the consumer. A principal
- * without `locations:any` finds only consumers of its own location.
- *
- * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
- * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
- * of admin keys; quota_exceeded, for which each active key counts.
+ * Changes the scopes and rate limit of a consumer, and returns it. Publishes `key.changed` for each of its active keys.
+ * Neither the old nor the new permissions may exceed those of the principal. @throws `ApiError` consumer_not_found,
+ * scope_missing, rate_limit_forbidden, location_forbidden; invalid_request if the consumer of admin keys would lose the
+ * scope admin; quota_exceeded, for which each active key counts.
  */
 export async function applyConsumerChange(
   { db, defaultRateLimit }: AccountsServiceContext,

@@ -67,10 +67,8 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
 }
 
 /**
- * Checks that a principal may access a location.
- *
- * @throws `ApiError` location_not_found, because a permission error would reveal that the location exists;
- * location_forbidden if the principal has neither a location nor `locations:any`.
+ * Checks that a principal may access a location. @throws `ApiError` location_not_found, because another error would
+ * reveal that the location exists; location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export function requireAccessToLocation(principal: Principal, id: string): void {
   const readableId = getReadRestrictionLocationId(principal);
@@ -114,11 +112,9 @@ export async function insertNewLocation(
 }
 
 /**
- * Imports a location of a legacy backoffice, with default options and settings and without a name, and publishes
- * `location.updated`. If the location was imported before, changes nothing. Returns the id, and whether the location is
- * new.
- *
- * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
+ * Imports a location with default options and settings. If it was imported before, changes nothing. Returns the id, and
+ * whether the location is new. @throws `ApiError` location_exists if the legacyId belongs to another organization or
+ * agency.
  */
 export async function importLegacyLocation(
   { db }: Pick<AccountsServiceContext, "db">,
@@ -139,9 +135,8 @@ export async function importLegacyLocation(
 }
 
 /**
- * Changes the given fields of a location, publishes `location.updated`, and returns the location.
- *
- * @throws `ApiError` location_not_found.
+ * Changes the given fields of a location, publishes `location.updated`, and returns it. @throws `ApiError`
+ * location_not_found.
  */
 export async function applyLocationChange(
   { db }: Pick<AccountsServiceContext, "db">,
@@ -173,8 +168,8 @@ export async function applyLocationChange(
 const countTimeoutMs = 5_000;
 
 /**
- * Returns how many tills of a location were computed in another time zone than this one. Returns null if till-ingest does
- * not reply, because the location has already been changed then.
+ * Returns how many tills were computed in another time zone; null if till-ingest does not reply, as the change is
+ * already made.
  */
 export async function countTillsInOtherTimeZone(
   { sendBusRequest, log }: Pick<AccountsServiceContext, "sendBusRequest" | "log">,

@@ -11,10 +11,8 @@ import type { AccountsServiceContext } from "./context.ts";
 import { findApiKeyLimits } from "./queries/api-keys.ts";
 
 /**
- * Checks that a principal has all scopes that it wants to grant. Without this check, a key with the scope for managing
- * keys could create another key with more scopes.
- *
- * @throws `ApiError` scope_missing, which names the missing scopes.
+ * Checks that a principal has all scopes that it wants to grant, because a key could otherwise create keys with more
+ * scopes. @throws `ApiError` scope_missing, which names the missing scopes.
  */
 export function requireScopesToGrant(principal: Principal, scopes: readonly ApiScope[]): void {
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
@@ -39,10 +37,8 @@ export async function findMaxGrantableRateLimit(
 }
 
 /**
- * Checks that none of these rate limits exceeds that of the principal. A null limit means the default rate limit. An
- * admin may grant every rate limit.
- *
- * @throws `ApiError` rate_limit_forbidden.
+ * Checks that no rate limit (null for the default) exceeds that of the principal. @throws `ApiError`
+ * rate_limit_forbidden.
  */
 export async function requireGrantableRateLimits(
   tx: SqlTransaction,
@@ -57,9 +53,8 @@ export async function requireGrantableRateLimits(
 }
 
 /**
- * Returns the latest expiry that a principal may give to a new key; null if there is none. The keys that an expiring key
- * creates or rotates expire with it, because the key could otherwise outlive its expiry. Operators may give any expiry,
- * except to the successor of their own key.
+ * Returns the latest expiry that a principal may give to a new key; null for any. A key's successors expire with it at
+ * the latest. Operators may give any expiry, except to the successor of their own key.
  */
 export async function findLatestGrantableExpiry(
   tx: SqlTransaction,
@@ -74,20 +69,14 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
   return limit.perSecond > other.perSecond || limit.burst > other.burst;
 }
 
-/**
- * Checks that a principal has the scope `locations:any`.
- *
- * @throws `ApiError` location_forbidden. `detail` is shown to the client.
- */
+/** Checks that a principal has the scope `locations:any`. @throws `ApiError` location_forbidden with this detail. */
 export function requireAccessToAllLocations(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }
 
 /**
- * Returns the location whose entries are listed: the requested one, or that of the principal. Null for those of all
- * locations, if the principal has `locations:any` and requests none.
- *
- * @throws `ApiError` location_forbidden.
+ * Returns the requested location, or that of the principal; null for all of them. @throws `ApiError`
+ * location_forbidden.
  */
 export function resolveListedLocationId(principal: Principal, requestedId: string | undefined): string | null {
   return requestedId === undefined

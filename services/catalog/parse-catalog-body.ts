@@ -11,11 +11,7 @@ import { validateCatalog } from "./validate-catalog.ts";
 /** JSON limits for a body. They allow the maximum number of products, each with six prices and three subcategories. */
 const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
-/**
- * Parses and validates a catalog body. Returns the catalog, serialized for storage, or the issues found in the body.
- *
- * @throws `ApiError` malformed_json.
- */
+/** Returns the catalog in a body, serialized for storage, or its issues. @throws `ApiError` malformed_json. */
 export function parseAndSerializeCatalogBody(bytes: Uint8Array): SerializedCatalog | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, catalogJsonLimits);
   if (limitIssue) return limitIssue;

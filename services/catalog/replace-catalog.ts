@@ -17,17 +17,15 @@ interface CatalogReplacement {
 }
 
 /**
- * The daily quota of changes of a catalog. Without it, a location could fill the event stream of all locations with the
- * events about tiny catalogs, which hardly count toward the quota of bytes.
+ * The daily quota of changes of a catalog, without which the events about tiny catalogs could fill the stream of all
+ * locations.
  */
 const changeQuota = { name: "catalogs", maximum: 20_000, unit: "changed catalogs" };
 
 /**
- * Replaces a location's catalog and publishes `catalog.updated` in one transaction. If the catalog is unchanged, writes
- * and publishes nothing. Returns a summary of the current catalog. Requests of one location are processed one by one.
- *
- * @throws `ApiError` precondition_failed if the catalog would change and `ifMatch` does not match the current catalog;
- * quota_exceeded.
+ * Replaces a location's catalog and publishes `catalog.updated`, if it changes, and returns a summary. Requests of one
+ * location wait for each other. @throws `ApiError` precondition_failed if the catalog would change and `ifMatch` does
+ * not match; quota_exceeded.
  */
 export async function replaceCatalog(
   { db, quota }: Pick<CatalogServiceContext, "db" | "quota">,

@@ -14,8 +14,8 @@ import { z } from "zod";
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
- * Validates a parsed body against the schema, and validates the references between its lists. Returns the catalog or
- * its issues. To save time, validates item by item and stops when there are more issues than a response counts exactly.
+ * Validates a parsed body, and the references between its lists. Returns the catalog or its issues. To save time,
+ * validates item by item and stops when there are more issues than a response counts exactly.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
@@ -56,12 +56,8 @@ type BodyIssue = Omit<RequestIssue, "in">;
 const maxShownLength = 60;
 
 /**
- * Returns an issue for each reference to a missing item: for a product whose `categoryId` is not the id of a category,
- * and for a price whose `taxRate` is neither 0 nor the `percentage` of a tax. Subcategories and price lists are not
- * checked, because a catalog contains no lists of subcategories or price lists.
- *
- * Reads the unvalidated body, so that the result does not depend on other issues. References to a missing list are
- * ignored, because the missing list is an issue itself.
+ * Returns an issue for each product or price that refers to a missing category or tax. Reads the unvalidated body, so
+ * that the result does not depend on other issues. A missing list is an issue itself.
  */
 function* findDanglingReferences({ products, categories, taxes }: CatalogBody): Generator<BodyIssue> {
   const categoryIds = fieldValues(categories, "id");

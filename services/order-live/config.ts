@@ -11,14 +11,14 @@ export const orderLiveServiceConfigSchema = z.object({
   /** Maximum size of a stored order in bytes, because an event with the order must fit into a NATS message of 1 MiB. */
   LIVE_ORDER_MAX_BYTES: integerEnvSchema(10_000, 1000 * 1024).default(512 * 1024),
   /**
-   * Maximum bytes per day of the orders that a location creates and updates, as they are stored. The default, 1 GB, is
-   * 100 times the amount of a busy day, about 10 MB.
+   * Maximum bytes per day of the orders that a location creates and updates, as stored: 100 times the amount of a busy
+   * day.
    */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
   /**
-   * Maximum bytes of the order events that a location sends per day. With the default of 100 MB, one location occupies at
-   * most 1.4 GB of the stream, which keeps events for 14 days and holds 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`). One
-   * location can therefore not fill the stream of all. A location sends about 10 MB on a busy day.
+   * Maximum bytes of the order events that a location sends per day, about 10 MB on a busy day. With the default, it
+   * occupies at most 1.4 GB of the stream, which keeps events for 14 days and holds 16 GB
+   * (`ORDER_EVENT_STREAM_MAX_BYTES`).
    */
   MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: integerEnvSchema(1).default(100_000_000),
   /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */

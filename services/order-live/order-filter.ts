@@ -23,14 +23,8 @@ export const liveOrderFilterQueryShape = {
 export type LiveOrderFilter = { [Name in keyof LiveOrderFilterFields]?: LiveOrderFilterFields[Name] | undefined };
 
 /** Returns only those fields of a query that filter orders. */
-export function pickLiveOrderQueryFilters({
-  tillId,
-  isPaid,
-  isTransferred,
-  isCanceled,
-}: LiveOrderFilter): LiveOrderFilter {
-  return { tillId, isPaid, isTransferred, isCanceled };
-}
+export const pickLiveOrderQueryFilters = ({ tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter) =>
+  ({ tillId, isPaid, isTransferred, isCanceled }) satisfies LiveOrderFilter;
 
 /** Returns whether an order with these filter fields matches the filter. An unlisted order (null) never matches. */
 export function matchesLiveOrderFilter(filter: LiveOrderFilter, fields: LiveOrderFilterFields | null): boolean {

@@ -48,9 +48,8 @@ export interface IncomingLiveOrderState extends OrderClosingFlags {
 }
 
 /**
- * Returns why the upsert of an order is skipped, or undefined if it is applied. A departed order becomes live again only
- * with another till. If the report of its earlier till contains the order, it must also have been modified after that
- * till was closed.
+ * Returns why the upsert of an order is skipped, if it is. A departed order becomes live again only with another till.
+ * If the report of its earlier till contains it, it must also have been modified after that till was closed.
  */
 export function findSkipReason(
   incoming: IncomingLiveOrderState,
@@ -73,8 +72,8 @@ export function findSkipReason(
 const maxClockLeadMs = 5 * 60 * 1000;
 
 /**
- * Returns a time that a point of sale has stated, or `now`, the server's time, if it is more than five minutes ahead of it.
- * Otherwise, one order from a device with a wrong clock would make all later updates of the order look outdated.
+ * Returns a time of a point of sale, or `now` if it is more than five minutes ahead of the server: a wrong clock would
+ * make all later updates of an order look outdated.
  */
 export function replaceFutureTime(time: string, now: string): string {
   return isUtcBefore(new Date(Date.parse(now) + maxClockLeadMs).toISOString(), time) ? now : time;
@@ -91,10 +90,8 @@ export function getLaterTime(one: string | null, other: string | null): string |
 }
 
 /**
- * Returns the type of the event that a change publishes, if any: `order.canceled` when the order becomes canceled,
- * otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. An open order
- * publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. Other
- * changes, such as a partial payment, publish no event.
+ * Returns the type of the event that a change publishes, if any. An open order publishes `order.call` when it is new,
+ * when it was closed before, or when its products or menus have changed.
  */
 export function determineOrderEventType(
   before: (OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">) | undefined,

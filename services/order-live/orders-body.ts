@@ -63,9 +63,8 @@ export function createLiveOrdersParser() {
 export type ThreadedLiveOrdersBodyParser = ReturnType<typeof createLiveOrdersParser>;
 
 /**
- * Parses a list of orders, and validates the orders one by one to bound the cost of a list with many issues.
- *
- * @throws `ApiError` malformed_json.
+ * Parses a list of orders, and validates them one by one, so that lists with many issues are cheap. @throws `ApiError`
+ * malformed_json.
  */
 function readOrders(
   bytes: Uint8Array,

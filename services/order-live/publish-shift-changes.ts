@@ -20,8 +20,8 @@ interface ShiftChangeOptions {
 }
 
 /**
- * The daily quota of shifts that a location opens. Without it, invented till ids in the orders of one location could fill
- * the stream that also contains the events of all tills. A shift beyond the quota is not known to be open.
+ * The daily quota of shifts that a location opens. Without it, invented till ids in orders could fill the stream of the
+ * events of all tills. A shift beyond the quota is not known to be open.
  */
 const openShiftQuota = { name: "open_shifts", maximum: 1_000, unit: "shifts" };
 
@@ -68,8 +68,8 @@ export async function publishOpenedShifts(
 }
 
 /**
- * Publishes those given shifts that are open and have no live orders anymore. `ordersWithoutTill` are the orders that were
- * live and are in no till, by the till of their shift.
+ * Publishes those shifts that are open and have no live orders anymore, with their former live orders that are in no
+ * till.
  */
 export async function publishEndedShifts(
   tx: SqlTransaction,

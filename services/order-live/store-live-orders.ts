@@ -55,12 +55,8 @@ interface OrderChange {
 }
 
 /**
- * Creates or updates a location's orders in one transaction. Orders that are unchanged or outdated, or whose till has a
- * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to
- * the location's stream, and each change publishes at most one event.
- *
- * @returns the applied and the skipped orders.
- * @throws `ApiError` quota_exceeded.
+ * Creates or updates a location's orders in one transaction. Skips those that are unchanged or outdated, or whose till
+ * has a final report, and omits the personal data of erased orders. @throws `ApiError` quota_exceeded.
  */
 export async function storeLiveOrders(
   { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: OrderLiveServiceContext,
@@ -243,17 +239,15 @@ function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdenti
 }
 
 /**
- * The daily quota of `device.seen` events of a location: for the maximum number of devices, with the changes of their
- * names. Without it, invented devices in the orders of one location could fill the stream that also contains the events
- * of all tills, because orders that did not change count toward no other quota.
+ * The daily quota of `device.seen` events of a location. Without it, invented devices could fill the stream of the
+ * events of all tills, because unchanged orders count toward no other quota.
  */
 const deviceEventQuota = { name: "device_events", maximum: 100 * maxDevicesPerLocation, unit: "events" };
 
 /**
- * Returns the devices whose `device.seen` event is due, because they were not published within the last hour or their
- * name has changed, and records these devices as published. Returns none if the daily quota of these events is used up.
- * A device without a name keeps its earlier name. Only the `maxDevicesPerLocation` devices of a location that were
- * published last are stored.
+ * Returns the devices that were not published within the last hour or whose name has changed, and records them as
+ * published. Returns none if the daily quota is used up. Only the `maxDevicesPerLocation` devices that were published
+ * last are stored.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,

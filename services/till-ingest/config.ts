@@ -9,30 +9,27 @@ export const tillIngestServiceConfigSchema = z.object({
   /** URL of the object store for the bodies of tills: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /**
-   * Heap limit in megabytes of each thread that parses and checks large tills. The largest till needs 256 MB. The
-   * process option `--max-old-space-size` overrides this limit.
+   * Heap limit in megabytes of each thread that parses large tills, of which the largest needs 256 MB.
+   * `--max-old-space-size` takes precedence.
    */
   TILL_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
   /**
-   * Days for which the bodies of replaced till revisions are kept. If not set, these bodies are removed only when
-   * personal data of the till is erased.
+   * Days for which the bodies of replaced till revisions are kept. By default, until personal data of the till is
+   * erased.
    */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
-   * Maximum number of tills that a location can push or replace per day. The default allows the import of ten years of
-   * tills in one day, at five tills per day of business (18,250 tills).
+   * Maximum number of tills that a location can push or replace per day. The default allows the import of ten years in
+   * one day.
    */
   MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
-  /**
-   * Maximum total bytes of tills that a location can push per day, including replacements. The default allows 20,000
-   * tills of 1 MB.
-   */
+  /** Maximum bytes of tills that a location can push or replace per day. The default allows 20,000 tills of 1 MB. */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /**
-   * Maximum number of orders in the tills that a location can push, replace and reprocess per day. The orders in its pushes
-   * with `dryRun=true` have a quota of their own with the same maximum. The default allows 20,000 tills of 250 orders.
+   * Maximum number of orders in the tills that a location can push, replace and reprocess per day, and the same number
+   * in dry runs. The default allows 20,000 tills of 250 orders.
    */
   MAX_TILL_ORDERS_PER_DAY: integerEnvSchema(1).default(5_000_000),
   /** Maximum number of pushes with `dryRun=true` per location and day. */

@@ -5,7 +5,7 @@ import type { CompressingObjectStore } from "@pragma/runtime/object-store/object
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { createTillQuotas, TillIngestServiceConfig } from "./config.ts";
-import type { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
+import type { createThreadedTillBodyParser } from "./validation/parse-till-body.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
 export interface TillIngestServiceContext {

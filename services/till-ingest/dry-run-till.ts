@@ -10,8 +10,8 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
+import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
 import { findCurrencyWarnings } from "./validation/row-warnings.ts";
-import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 const compress = promisify(brotliCompress);
 
@@ -24,11 +24,9 @@ const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
 const dryRuns = new Admission(locationLimits.tillDryRuns);
 
 /**
- * Returns what the push of a till would result in. The reporting service calculates and checks the till. Nothing is
- * stored: the body is sent to that service as a request over NATS.
- *
- * @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has too many unfinished
- * dry runs; service_unavailable when reporting does not reply in time.
+ * Returns what the push of a till would result in, as reporting computes and checks it. Nothing is stored: the body is
+ * sent over NATS. @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has
+ * too many unfinished dry runs; service_unavailable when reporting does not reply in time.
  */
 export async function dryRunTill(services: DryRunServices, request: DryRunRequest): Promise<TillDryRun> {
   const release = dryRuns.hold(request.location.id);

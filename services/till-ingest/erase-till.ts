@@ -19,10 +19,7 @@ export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: Readonl
   return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
 }
 
-/**
- * Returns the value without the personal data of all objects whose `id` or `order_id` is one of these order ids: orders
- * of the V2 format and tickets of the V1 format. Returns the same value if there is nothing to erase.
- */
+/** Erases in objects with one of these ids as `id` (orders of V2 tills) or `order_id` (tickets of V1 tills). */
 function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && hasOrderId(value, orderIds)) return redactPersonalData(value);
@@ -50,13 +47,10 @@ interface TillErasure {
 }
 
 /**
- * Replaces a till's body with a copy without the personal data of the given orders, as the next revision. The report
- * and orders are computed again from the copy, with the same figures. Every earlier body is removed, because it may contain
- * the data. If the current body has nothing to erase, it is kept, and is the next revision's body only if an earlier body
- * was removed: the report, exports and copies of clients may come from the earlier body. Does nothing if the till does not
- * exist.
- *
- * @throws Error when the till was replaced at the same time.
+ * Creates a revision of a till whose body lacks the personal data of the given orders. Every earlier body is removed,
+ * because it may contain the data. If the current body has nothing to erase, it is kept, and becomes a revision only if
+ * an earlier body was removed: the report, exports and copies of clients may come from that one. Does nothing if the
+ * till does not exist. @throws Error when the till was replaced at the same time.
  */
 export async function eraseTillPersonalData(
   { db, objects, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds">,

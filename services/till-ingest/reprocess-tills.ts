@@ -39,12 +39,9 @@ interface TillReprocessing {
 }
 
 /**
- * Requests that a till's report is computed again from its current body, in the current time zone of its location, and
- * returns the till with its next revision. If an earlier reprocessing of the till in this time zone is pending and not
- * overdue, returns the till with its current revision instead.
- *
- * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
- * quota_exceeded; service_unavailable when accounts is unavailable.
+ * Creates the revision that computes a till's report again, in the current time zone of its location, and returns the
+ * till. Creates none while an earlier reprocessing in this time zone is pending and not overdue. @throws `ApiError`
+ * till_not_found; quota_exceeded; service_unavailable when accounts is unavailable.
  */
 export async function requestTillReprocessing(
   { db, locations, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "locations" | "requeueAfterSeconds">,
@@ -72,8 +69,8 @@ export async function requestTillReprocessing(
 }
 
 /**
- * Returns the time zone of a location, which may have changed since its tills were pushed; undefined if the location no
- * longer exists. @throws `ApiError` service_unavailable when accounts is unavailable.
+ * Returns the time zone of a location, which may have changed since its tills were pushed; undefined if it does not
+ * exist.
  */
 async function findCurrentTimeZone(
   locations: TillIngestServiceContext["locations"],
@@ -89,8 +86,8 @@ async function findCurrentTimeZone(
 }
 
 /**
- * Returns whether the till's current revision comes from a reprocessing in this time zone that has no report yet.
- * Returns false if the report is overdue, because the event may have been lost, or the calculation may have failed.
+ * Returns whether a reprocessing of the till in this time zone has no report yet, and is not overdue. An overdue one
+ * may be lost.
  */
 async function isBeingReprocessed(
   tx: SqlTransaction,
@@ -103,10 +100,7 @@ async function isBeingReprocessed(
   return (await findRevisionReasons(tx, tills)).get(till.id) === "reprocess";
 }
 
-/**
- * Maximum number of tills per transaction. Limited, because replacements, erasures and report results of these tills
- * wait until the transaction ends.
- */
+/** Maximum number of tills per transaction. Replacements, erasures and results of these tills wait for its end. */
 const batchSize = 100;
 /** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
@@ -114,9 +108,9 @@ const maxPendingTills = 1_000;
 type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">;
 
 /**
- * Starts the loop that queues the tills of reprocessings in batches. The loop always continues the reprocessing with
- * the least progress. Progress is stored in the transaction that queues the batch, so that no batch is lost or queued
- * twice when a process dies.
+ * Starts the loop that queues the tills of reprocessings in batches, always of the one with the least progress.
+ * Progress is stored in the transaction that queues the batch, so that no batch is lost or queued twice when a process
+ * dies.
  */
 export function startTillReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;

@@ -12,12 +12,7 @@ import { findTillLocationId } from "./queries/till-directory.ts";
 import { findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
-/**
- * Returns the location with the application and legacy id of a V1 till. It must be the location of the API key, unless
- * the key may act for any location.
- *
- * @throws `ApiError` location_forbidden, location_not_found.
- */
+/** Returns the location that a V1 till states. @throws `ApiError` location_forbidden, location_not_found. */
 export async function resolveLegacyLocation(
   { location: own, scopes }: Principal,
   { application, legacyId }: LegacyLocationIdentity,
@@ -31,12 +26,7 @@ export async function resolveLegacyLocation(
   });
 }
 
-/**
- * Returns the location of a till that is pushed: that which the body of a V1 till states, or the requested location of a
- * V2 till.
- *
- * @throws `ApiError` location_forbidden, location_not_found, invalid_request.
- */
+/** Returns the location that a V1 till states, or the requested location of a V2 till. */
 export async function resolvePushedLocation(
   principal: Principal,
   { legacyLocation }: TillMetadata,
@@ -50,9 +40,7 @@ export async function resolvePushedLocation(
 }
 
 /**
- * Returns the location of a till that a request replaces. The body of a V1 till identifies the location. For a V2
- * till, it is the location that has the till. The API key must be allowed to act for the location.
- *
+ * Returns the location that a V1 till states, or that has the V2 till. The API key must be allowed to act for it.
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */
 export async function resolveReplacedLocation(
@@ -69,11 +57,7 @@ export async function resolveReplacedLocation(
   throw createReplacedTillNotFoundError(tillId);
 }
 
-/**
- * Returns the till with this id if the API key may read it.
- *
- * @throws `ApiError` till_not_found, also for a till of another location.
- */
+/** Returns the till with this id. @throws `ApiError` till_not_found, also for a till that the API key may not read. */
 export async function requireReadableTill(
   { db }: Pick<TillIngestServiceContext, "db">,
   { id, principal }: { id: string; principal: Principal },

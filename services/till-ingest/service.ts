@@ -33,7 +33,7 @@ import {
 } from "./routes/tills.ts";
 import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
 import { reportEventSubscriptions } from "./subscriptions/report-events.ts";
-import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
+import { createThreadedTillBodyParser } from "./validation/parse-till-body.ts";
 
 /** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;

@@ -11,7 +11,7 @@ import { findTillRow, insertTill, lockTillRow, type NewTillRow, type TillRow } f
 import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
 import { createNextTillRevision, recordTillRevision } from "./till-revisions.ts";
-import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
+import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
 
 interface TillSubmission {
   location: LocationRef;
@@ -21,19 +21,10 @@ interface TillSubmission {
   context: ObservabilityContext;
 }
 
-/** The stored till, and whether this push created it. */
-export interface StorePushedTillResult {
-  till: TillRow;
-  isNew: boolean;
-}
-
 /**
- * Stores a till's exact bytes in object storage. Then stores the till and its event `till.pushed` in one transaction,
- * with the event `device.seen` if the till names its device. Returns the existing till if the location already pushed
- * the same bytes with this id. If the same till is pushed several times concurrently, exactly one push creates it.
- *
- * @throws `ApiError` till_conflict if the id exists with other bytes or in another location (the error does not
- * reveal which of the two); quota_exceeded.
+ * Stores a till's exact bytes, then the till and its events in one transaction. Returns the existing till if the
+ * location already pushed the same bytes with this id. Of concurrent pushes of a till, exactly one creates it. @throws
+ * `ApiError` till_conflict if the id exists with other bytes or in another location; quota_exceeded.
  */
 export async function storePushedTill(
   {
@@ -43,7 +34,7 @@ export async function storePushedTill(
     quotas,
   }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "quotas">,
   { location, till, principal, context }: TillSubmission,
-): Promise<StorePushedTillResult> {
+): Promise<{ till: TillRow; isNew: boolean }> {
   const row = toNewTill(location, till);
   // Compressing the body takes as long as the queries before the upload.
   const compression = objects.toStored(row.objectKey, till.bytes);
@@ -83,11 +74,7 @@ export async function storePushedTill(
   });
 }
 
-/**
- * Returns the till with this id if the location has pushed it with the same body.
- *
- * @throws `ApiError` till_conflict.
- */
+/** Returns the till with this id if the location has pushed it with the same body. @throws `ApiError` till_conflict. */
 export async function requireAvailableTillId(
   db: Database,
   row: Pick<NewTillRow, "id" | "locationId" | "hash">,
@@ -138,11 +125,9 @@ function createTillConflictError(): ApiError {
 }
 
 /**
- * Replaces a till's body and returns the till with its next revision. The report is computed from the new body and
- * keeps its id. Earlier bodies are not deleted. Nothing changes if the new body equals the current body, or the body
- * before an erasure of personal data, because a repeated request must not restore the erased data.
- *
- * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
+ * Replaces a till's body and returns the till with its next revision. Earlier bodies are kept. Nothing changes if the
+ * new body equals the current body, or the body before an erasure of personal data, which a repeated request must not
+ * restore. @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
 export async function replaceTillBody(
   { db, objects, requeueAfterSeconds, quotas }: TillIngestServiceContext,
@@ -173,10 +158,8 @@ export async function replaceTillBody(
 }
 
 /**
- * Counts a new till body toward today's quotas of its location, and records its upload, before the body is stored. Sets
- * the key under which the body must be stored.
- *
- * @throws `ApiError` quota_exceeded.
+ * Counts a new body toward the quotas, and records its upload before it is stored. Sets the key under which it must be
+ * stored.
  */
 async function countUpload(sql: SqlClient, quotas: TillIngestServiceContext["quotas"], row: NewTillRow): Promise<void> {
   await consumeDailyQuotasOrThrow(sql, row.locationId, [

@@ -1,5 +1,5 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
-import type { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
+import type { ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
@@ -123,27 +123,20 @@ export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) =>
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
 
-interface ResolvedKeyRow extends ApiEntityRowWithDates<ResolvedApiKey> {
-  lastUsedAt: Date | null;
-}
+type ResolvedKeyRow = ApiEntityRowWithDates<ResolvedApiKey> & { lastUsedAt: Date | null };
 
-/**
- * Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked or has
- * expired.
- */
+/** Returns the key with this hash, with its consumer and location, even if it is revoked or has expired. */
 export async function findResolvedKeyRowByHash({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
-  const [row] = await sql<(Omit<ResolvedKeyRow, "location"> & NullableLocationRef)[]>`
+  const [row] = await sql<ResolvedKeyRow[]>`
     select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at, ${effectiveExpiry(sql)} as expires_at,
-      k.revoked_at, l.id as location_id, l.application, l.legacy_id, l.time_zone
+      k.revoked_at,
+      case when l.id is not null then
+        json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone)
+      end as location
     from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
     where k.hash = ${hash}`;
-  if (!row) return undefined;
-  const { locationId: id, application, legacyId, timeZone, ...key } = row;
-  return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
+  return row;
 }
-
-/** The columns of a key's location. All columns are null if the key has no location. */
-type NullableLocationRef = Omit<LocationRef, "id"> & { locationId: string | null };
 
 /** Records that a key is used now. Does nothing if a use was recorded in the last minute, or if the row is locked. */
 export async function recordApiKeyUse({ sql }: Database, id: string): Promise<void> {

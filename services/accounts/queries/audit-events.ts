@@ -11,10 +11,8 @@ import {
 import type { ApiEntityRowWithDates } from "../context.ts";
 
 /**
- * Adds a change of this service to the audit log, in the transaction of the change. `changedKeys` is the number of API
- * keys that it changes, each of which counts as a change.
- *
- * @throws `ApiError` quota_exceeded.
+ * Adds a change of this service to the audit log. Each of `changedKeys` counts as a change. @throws `ApiError`
+ * quota_exceeded.
  */
 export async function insertAuditEvent(
   tx: SqlTransaction,
@@ -72,8 +70,8 @@ interface AuditEventFilter {
 }
 
 /**
- * Returns the query that lists the entries that match the filter. Hides from the keys of a location the addresses of
- * operators and of other locations.
+ * Returns the query for entries, without the addresses that keys of one location must not see: those of others and
+ * operators.
  */
 export function buildAuditEventListSql(
   sql: SqlClient,
@@ -103,8 +101,8 @@ export function buildAuditEventListSql(
 const rowsPerBatch = 500;
 
 /**
- * Yields all entries that match the filter as JSON lines, newest first. Reads a batch from the database only when the
- * client can receive it, so that slow clients hold no connection.
+ * Yields entries as JSON lines, newest first. Reads a batch when the client can receive it, so that slow clients hold
+ * no connection.
  */
 export async function* streamAuditEventLines(sql: SqlClient, filter: AuditEventFilter): AsyncGenerator<Uint8Array> {
   const { columns, table, where } = buildAuditEventListSql(sql, filter);

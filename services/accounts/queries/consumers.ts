@@ -8,8 +8,8 @@ const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /**
- * Returns the SQL condition for consumers that this location created. A consumer with keys of other locations does not
- * match, because a change of the consumer would affect these keys.
+ * Matches the consumers that a location created, without those with keys of other locations, which a change would
+ * affect.
  */
 const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (
@@ -42,8 +42,8 @@ export async function countConsumersOfLocation(
 }
 
 /**
- * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
- * if the consumer does not exist, or if `locationId` is not null and `isCreatedByLocation` does not match the consumer.
+ * Locks and returns a consumer, so that no key can be created for it. `locationId` null finds the consumers of all
+ * locations.
  */
 export async function lockApiConsumer(
   tx: SqlTransaction,

@@ -83,8 +83,8 @@ export async function listLocationPosDevices(
 }
 
 /**
- * Records that a device was used. Updates the name of the device unless the new name is missing or older than the
- * stored name. If the location has more devices than the maximum, removes the least recently used devices.
+ * Records that a device was used. An older event does not replace its name. Removes the least recently used devices
+ * beyond the maximum.
  */
 export async function recordSeenDevice(
   tx: SqlTransaction,

@@ -22,9 +22,8 @@ const noLocationId = "00000000-0000-0000-0000-000000000000";
 const publicLocationId = (sql: SqlClient) => sql`nullif(location_id, ${noLocationId})`;
 
 /**
- * Adds the counts of a batch to those of their minutes and of their days (UTC). Ignores keys that do not exist, such as
- * keys of removed locations. The rows are locked in the sequence of their keys, so that batches that are stored at the same
- * time do not wait for each other in a circle.
+ * Adds counts to those of their minutes and days (UTC). Ignores keys that do not exist. Locks rows in the sequence of
+ * their keys, so that concurrent batches cannot deadlock.
  */
 export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
   if (counts.length === 0) return;

@@ -116,7 +116,7 @@ export const exportAuditEventsRoute = defineAccountsRoute({
 });
 
 /**
- * The memory of an export that the client does not read: a batch that is sent, and the next one. It limits the number of
- * exports of a key that run at the same time, so that they leave database connections for the lookups of API keys.
+ * The memory of an unread export: two batches. It limits how many exports of a key run at the same time, so that they
+ * leave database connections for the lookups of API keys.
  */
 const streamMemoryBytes = 1024 * 1024;

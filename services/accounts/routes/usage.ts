@@ -98,11 +98,7 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   },
 });
 
-/**
- * Returns the start of the first and the end of the last period.
- *
- * @throws `ApiError` invalid_request when `since` is after `until`, or the range is longer than the maximum.
- */
+/** Returns the start of the first and the end of the last period. @throws `ApiError` invalid_request. */
 function resolveUsageRange(query: z.output<typeof listUsageQuery>): { since: Date; until: Date } {
   const { lengthMs, defaultRangeMs, maxRangeMs } = periods[query.granularity];
   const until = query.until === undefined ? Date.now() : Date.parse(query.until);

@@ -12,10 +12,7 @@ export interface CatalogEtagAndUpdateTime {
   updatedAt: Date;
 }
 
-/**
- * Locks a location's catalog until the transaction ends, and returns its entity tag and update time. If the location
- * has no catalog, inserts an empty catalog.
- */
+/** Locks a location's catalog and returns its tag and update time. If there is none, inserts an empty catalog. */
 export async function lockCatalogInsertingIfMissing(
   tx: SqlTransaction,
   locationId: string,
@@ -61,8 +58,7 @@ export interface StoredCatalogItemList {
 
 /**
  * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
- * send this tag as If-Match when they replace the catalog. The tag must therefore change when any list changes. A body
- * that is larger than `maxBytes` is not read.
+ * send this tag as If-Match when they replace the catalog. A body larger than `maxBytes` is not read.
  */
 export async function findCatalogItemList(
   sql: SqlClient,

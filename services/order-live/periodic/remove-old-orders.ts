@@ -12,9 +12,8 @@ import {
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
- * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
- * final report. Unchanged live orders are removed, because their till will probably never be closed. A later upsert
- * makes a removed order live again.
+ * Removes departed orders, unchanged live orders and tills with a final report after the retention period. The till of
+ * an unchanged order will probably never be closed. A later upsert makes the order live again.
  */
 export const removeOldLiveOrdersTask: PeriodicTask<
   Pick<OrderLiveServiceContext, "db" | "broadcaster" | "log" | "config">

@@ -21,9 +21,8 @@ interface ListedOrdersRange extends PageRange<LiveOrderListCursor> {
 }
 
 /**
- * Returns a page of a location's listed orders that match the filter, newest first. `last` is null if no more orders
- * follow. The page starts after a cursor or an offset. To save time, orders before the page are read only from the index, and
- * bodies beyond `maxBytes` are not read.
+ * Returns a page of a location's listed orders, newest first; `last` is null if no more orders follow. To save time,
+ * orders before the page are read only from the index, and bodies beyond `maxBytes` are not read.
  */
 export async function findLiveOrderPage(
   sql: SqlClient,

@@ -16,10 +16,7 @@ interface OrderKeys {
   ids: string[];
 }
 
-/**
- * Returns the states of these orders, live or departed, by id. An order that was never live, but that the report of a
- * closed till contains, is departed.
- */
+/** Returns the states of orders by id. One that was never live, but is in the report of a closed till, is departed. */
 export async function findOrderStates(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<OrderStates> {
   // The ids of each till are unnested before they are compared, so that they are read only once.
   const rows = await tx<(StoredLiveOrderState & { id: string })[]>`
@@ -39,10 +36,7 @@ export async function findOrderStates(tx: SqlTransaction, { locationId, ids }: O
   return toStatesById(rows);
 }
 
-/**
- * Returns, by order id, the states of a location's live orders: those that have a till id or one of these order ids, or
- * those that have not changed since a time.
- */
+/** Returns the states of live orders by id: those of a till or with these ids, or those that have not changed. */
 export async function findLiveOrderStates(
   tx: SqlTransaction,
   locationId: string,
@@ -60,8 +54,8 @@ export async function findLiveOrderStates(
 }
 
 /**
- * Returns the locations with live orders that have not changed since a given time. The query uses the index on the time
- * of creation, because an index on the time of the last update would change with every update.
+ * Returns the locations with live orders that have not changed since a time. Uses the index on the time of creation,
+ * because an index on the time of the last update would change with every update.
  */
 export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
@@ -104,8 +98,8 @@ export async function upsertLiveOrderRows(
 }
 
 /**
- * Marks live orders as departed. `closedAt` is the time at which the till whose report contains the orders was closed;
- * null if no report contains them.
+ * Marks live orders as departed. `closedAt` is the time at which their till was closed; null if no report contains
+ * them.
  */
 export async function markOrdersNoLongerLive(
   tx: SqlTransaction,
@@ -120,10 +114,7 @@ export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids 
   await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/**
- * Returns the response body of a live order. If `locationId` is null, returns the most recently updated order with this
- * id at any location.
- */
+/** Returns a live order. `locationId` null finds the most recently updated order with this id at any location. */
 export async function findLiveOrderResponseBody(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
@@ -136,8 +127,8 @@ export async function findLiveOrderResponseBody(
 }
 
 /**
- * Records that a till's report is final, together with those of the report's orders that are not stored. Such an order
- * is skipped when it is sent late. Does nothing if the report was already recorded as final.
+ * Records that a till's report is final, with those of its orders that are not stored, which are skipped when they are
+ * sent late.
  */
 export async function recordTillReportIsFinal(
   tx: SqlTransaction,

@@ -14,8 +14,8 @@ export interface LiveOrderChangeLogEntry {
 }
 
 /**
- * Locks a location's stream until the transaction ends, and returns the stream's last position. Every transaction that
- * appends changes needs this lock, so that positions are consecutive and are committed in sequence.
+ * Locks a location's stream and returns its last position. Every transaction that appends changes needs this lock, so
+ * that positions are consecutive and are committed in sequence.
  */
 export async function lockStreamPosition(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
@@ -49,10 +49,7 @@ interface DepartedOrders {
   reason: OrderLeftStreamReason;
 }
 
-/**
- * Appends the departure of these orders to the location's stream and returns the stream's last position. Skips training
- * orders, because streams never contain them.
- */
+/** Appends the departure of orders to the location's stream, without training orders, and returns its last position. */
 export async function appendDepartureLog(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,

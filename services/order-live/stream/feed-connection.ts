@@ -33,9 +33,8 @@ export async function findLiveOrderStreamStart(
 }
 
 /**
- * Sends events to a connection until its stream ends. First sends the current orders, unless the stream resumes from
- * the log. Then sends the log as fast as the client reads. At the end of the log, the connection receives new changes
- * together with other connections. A connection that falls behind reads the log on its own again.
+ * Sends events to a connection until its stream ends: the current orders, unless the stream resumes from the log, then
+ * the log as fast as the client reads, and then new changes together with other connections, until it falls behind.
  */
 export async function streamLiveOrderEventsToClient(
   connection: LiveOrderStreamConnection,

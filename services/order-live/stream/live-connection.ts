@@ -76,10 +76,7 @@ export class LiveOrderStreamConnection {
     return chunk;
   }
 
-  /**
-   * Sends a heartbeat unless other data is buffered. Ends the stream if data has been buffered for `stallTimeoutMs`
-   * while the client read nothing.
-   */
+  /** Sends a heartbeat unless data is buffered. Ends the stream if the client has read nothing for `stallTimeoutMs`. */
   sendHeartbeat(stallTimeoutMs: number): void {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;

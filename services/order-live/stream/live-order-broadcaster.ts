@@ -102,11 +102,7 @@ export function createLiveOrderBroadcaster({
       receivePosition(locationId, position);
       notifier.publish(locationId, String(position));
     },
-    /**
-     * Opens a stream of the changes after an event id, or of the current orders and all later changes.
-     *
-     * @throws `ApiError` too_many_streams, or service_unavailable while the process is stopping.
-     */
+    /** Opens a stream. @throws `ApiError` too_many_streams, or service_unavailable while the process is stopping. */
     async openStream({ locationId, filter, lastEventId, signal }: OrderStreamRequest) {
       if (isClosed) {
         throw new ApiError("service_unavailable", {

@@ -66,8 +66,8 @@ export class LiveOrderSubscriberStream {
   }
 
   /**
-   * Ends the stream with a last chunk, and disconnects a client that does not read this chunk in time.
-   * `shouldDiscardBuffered` discards the buffered chunks before the last chunk.
+   * Ends the stream with a last chunk, after or instead of the buffered ones. Disconnects a client that does not read
+   * it in time.
    */
   endWith(lastChunk: Uint8Array, { shouldDiscardBuffered = false } = {}): void {
     if (this.isClosed) return;

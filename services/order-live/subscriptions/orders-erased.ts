@@ -7,8 +7,8 @@ import type { OrderLiveServiceContext } from "../context.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
- * Erases the personal data of orders from the live orders, the change log, unsent events and stored responses. Later
- * updates of these orders are stored without personal data.
+ * Erases the personal data of orders wherever this service stores it. Later updates of the orders are stored without
+ * it.
  */
 export const liveOrderRedactionSubscription = defineEventSubscription<OrderLiveServiceContext, "orders.erased">(
   "orders.erased",

@@ -13,9 +13,8 @@ import {
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
- * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
- * other orders with this `tillId`. A removed order becomes live again only when it is sent with another `tillId`. If
- * the report contains the order, it must also have been modified after the till was closed.
+ * Removes the orders of a report, and all other orders with its `tillId`, from the live orders. `findSkipReason` states
+ * when they can become live again.
  */
 export const removeReportedSubscription = defineEventSubscription<OrderLiveServiceContext, "report.finalized">(
   "report.finalized",

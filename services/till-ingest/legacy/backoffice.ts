@@ -9,11 +9,7 @@ import type { TillIngestServiceConfig } from "../config.ts";
 /** The error of a failed request to a legacy backoffice. API responses contain its message, which states the reason. */
 export class LegacyBackofficeError extends Error {}
 
-/**
- * Returns the base URL of the backoffice of an application, without a trailing slash.
- *
- * @throws `ApiError` legacy_not_configured.
- */
+/** Returns the base URL of a backoffice, without a trailing slash. @throws `ApiError` legacy_not_configured. */
 export function requireBackofficeUrl(config: TillIngestServiceConfig, application: PosApplicationName): string {
   const url = config[`LEGACY_${application}_URL`];
   if (url) return url.replace(/\/+$/, "");
@@ -31,9 +27,8 @@ interface BackofficeRequest {
 }
 
 /**
- * Returns the response body of a GET request to a path below a backoffice's base URL.
- *
- * @throws `LegacyBackofficeError`; `ApiError` legacy_not_configured; the signal's abort reason if the signal is aborted.
+ * Returns the response body of a GET request. @throws `LegacyBackofficeError`; `ApiError` legacy_not_configured; the
+ * reason of an abort.
  */
 export async function fetchFromLegacyBackoffice(
   config: TillIngestServiceConfig,
@@ -89,9 +84,8 @@ interface BackofficeTillFilter extends Pick<BackofficeRequest, "application" | "
 }
 
 /**
- * Returns every till that the legacy backoffice of an application lists, without duplicates.
- *
- * @throws `ApiError` legacy_not_configured, legacy_unavailable.
+ * Returns every till that a backoffice lists, without duplicates. @throws `ApiError` legacy_not_configured,
+ * legacy_unavailable.
  */
 export async function fetchBackofficeTillList(
   config: TillIngestServiceConfig,

@@ -25,11 +25,9 @@ interface LegacyTillFetch {
 }
 
 /**
- * Fetches tills from legacy backoffices, up to `LEGACY_CONCURRENCY` at a time, and stores them. Returns the result of
- * each till, grouped by location. Existing tills count as successes and are not fetched again. A failed till does not
- * affect the others.
- *
- * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
+ * Fetches tills from legacy backoffices, stores them, and returns the result of each till, grouped by location.
+ * Existing tills count as successes and are not fetched again. A failed till does not affect the others. @throws
+ * `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
 export async function fetchAndStoreLegacyTills(
   services: TillIngestServiceContext,
@@ -109,11 +107,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
   return { message: `No ${application} location has the legacyId ${legacyId}.`, serverId };
 }
 
-/**
- * Fetches a till from its legacy backoffice and accepts it like a pushed till.
- *
- * @throws `LegacyBackofficeError`; the `ApiError`s of `reader.read` and `storePushedTill`; the signal's abort reason.
- */
+/** Fetches a till and stores it. @throws `LegacyBackofficeError`; the `ApiError`s of a push; the abort reason. */
 async function fetchLegacyTill(
   services: TillIngestServiceContext,
   { application, legacyId, serverId }: LegacyTill,

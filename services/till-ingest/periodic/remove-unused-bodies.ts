@@ -9,8 +9,8 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 const maxPerRun = 1_000;
 
 /**
- * Removes objects that no till refers to and whose upload started more than a day ago. Such objects remain, for
- * example, when a process crashes after it wrote a body and before it stored the till.
+ * Removes objects that no till refers to a day after their upload, such as those of processes that died before they
+ * stored the till.
  */
 export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",

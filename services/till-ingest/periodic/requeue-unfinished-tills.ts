@@ -9,8 +9,8 @@ import { writeTillPushedToOutbox } from "../till-revisions.ts";
 const maxPerRun = 1_000;
 
 /**
- * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
- * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
+ * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue, because an event may
+ * have been lost. If the till cannot be processed, its message becomes a dead letter.
  */
 export const requeueOverdueTillsTask: PeriodicTask<
   Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">

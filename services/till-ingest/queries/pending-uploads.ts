@@ -11,8 +11,8 @@ const isReferenced = (sql: SqlClient | SqlTransaction, key: string) => sql`
   )`;
 
 /**
- * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
- * key if a process has claimed the removal of the object with the given key.
+ * Records that an object is about to be written, and returns its key: a new one if the given key is claimed for a
+ * removal.
  */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
@@ -27,8 +27,8 @@ export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): 
 }
 
 /**
- * Records objects as uploads of this age and returns their distinct keys. They are removed at an age of a day, unless a
- * till refers to them then. Until then, they can be read.
+ * Records objects as uploads of this age, which are removed at the age of a day if no till refers to them. Returns
+ * their keys.
  */
 export async function scheduleObjectRemoval(
   tx: SqlTransaction,
@@ -60,10 +60,9 @@ export interface ObjectRemovalClaim {
 }
 
 /**
- * Claims the removal of an object, so that no push writes under its key. Returns undefined if the object has no pending
- * upload, if its upload started in the last day, if a till refers to it, or if another process claimed it in the last
- * 30 minutes. A claim lasts 30 minutes, because this is much longer than a deletion takes, but shorter than the hour
- * between two runs of the periodic task.
+ * Claims the removal of an object, so that no push writes under its key, unless its upload started in the last day, or
+ * a till refers to it. A claim lasts 30 minutes: much longer than a deletion, but shorter than the hour between two
+ * runs of the task.
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
@@ -81,8 +80,8 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
 
 /**
  * Records that the object was deleted, so that pushes may use the key again. If an earlier claim of the key expired,
- * the key is never used or listed again, because the process with that claim may still delete the object. Does nothing
- * if this claim expired and another process has claimed the object since.
+ * the key is never used or listed again, because that process may still delete the object. Does nothing if another
+ * process has claimed the object since.
  */
 export async function recordStoredObjectDeletion(
   sql: SqlClient,

@@ -22,10 +22,7 @@ export interface BulkTillReprocessingRow {
   lastTillId: string | null;
   /** If the reprocessing includes all locations, the location of the last till that was requeued. */
   lastLocationId: string | null;
-  /**
-   * If the reprocessing includes all locations, the suffix of the partition of the last till that was requeued; null if
-   * the tills were not partitioned then.
-   */
+  /** If the reprocessing includes all locations, the suffix of the partition of that till. */
   lastPartition: string | null;
   createdAt: Date;
   finishedAt: Date | null;
@@ -41,10 +38,9 @@ type NewReprocessing = Pick<
 >;
 
 /**
- * Inserts a reprocessing and returns it. If the location has an unfinished reprocessing that includes all tills of the
- * new reprocessing, returns the unfinished one instead. Otherwise, the unfinished one is marked as finished, so that a
- * location has at most one unfinished reprocessing. Those after a change of the time zone are separate, because another
- * one may have reprocessed tills before the change.
+ * Inserts a reprocessing and returns it, or returns the location's unfinished one that includes all its tills. Any
+ * other unfinished one ends. Those after a change of the time zone are separate, because another one may have
+ * reprocessed tills before the change.
  */
 export async function insertReprocessing(
   tx: SqlTransaction,
@@ -76,8 +72,8 @@ export async function findBulkTillReprocessing(
 }
 
 /**
- * Returns a list with one id: that of the reprocessing with the least progress, among the unfinished reprocessings that
- * no other instance has locked. The list is empty if there is none.
+ * Returns the id of the unfinished reprocessing with the least progress that no other instance has locked, if there is
+ * one.
  */
 export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
@@ -113,8 +109,8 @@ interface TillsToReprocess {
 }
 
 /**
- * Returns the next tills of a reprocessing. Those of one location are sorted by id. If a reprocessing includes all
- * locations, it takes one partition after the other, and sorts each by location and id.
+ * Returns the next tills of a reprocessing: of one location by id, or of one partition after the other by location and
+ * id.
  */
 export async function listNextTillsToReprocess(
   tx: SqlTransaction,

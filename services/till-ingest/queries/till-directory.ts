@@ -8,8 +8,8 @@ export async function findTillLocationId({ sql }: Pick<Database, "sql">, tillId:
 }
 
 /**
- * Reserves a till id for a location unless another location uses it. Returns the id of the location that uses it. Waits
- * for concurrent transactions that reserve the same id.
+ * Reserves a till id for a location, and returns the location that has it. Waits for concurrent transactions with the
+ * id.
  */
 export async function claimTillId(
   tx: SqlTransaction,

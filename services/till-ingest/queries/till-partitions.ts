@@ -2,8 +2,8 @@ import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /**
- * Returns what follows `tills` and `till_versions` in the names of their partitions: `_p00` to `_p31`. Partitions with the
- * same suffix have the same locations, so statements over all locations read one pair of partitions at a time.
+ * Returns the suffixes of the partitions of `tills` and `till_versions`: `_p00` to `_p31`. Partitions with the same
+ * suffix have the same locations, so statements over all locations read one pair at a time.
  */
 export async function listTillPartitionSuffixes(sql: SqlClient | SqlTransaction): Promise<string[]> {
   const names = await listPartitionNames(sql, "tills");

@@ -65,10 +65,7 @@ const isReplacedSince = (sql: SqlClient | SqlTransaction, days: number) => sql`
   and version.created_at < now() - make_interval(days => ${days})
   and till.updated_at < now() - make_interval(days => ${days})`;
 
-/**
- * Returns up to `limit` revisions with a replaced body, oldest first, of the locations of one partition. Selects bodies
- * that were stored at least `days` days ago, of tills that were last replaced at least `days` days ago.
- */
+/** Returns up to `limit` revisions of one partition whose body can be removed after `days` days, oldest first. */
 export async function listReplacedTillBodies(
   sql: SqlClient,
   { suffix, days, limit }: { suffix: string; days: number; limit: number },

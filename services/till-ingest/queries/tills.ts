@@ -42,8 +42,8 @@ export interface TillRow extends NewTillRow {
 export type TillKey = Pick<TillRow, "locationId" | "id">;
 
 /**
- * Returns the columns of `TillRow`. Queries must select these columns instead of `*`, because each prepared
- * statement with `*` in a running instance would fail once per connection after a migration adds or drops a column.
+ * Queries select these columns instead of `*`, with which prepared statements would fail after a migration adds a
+ * column.
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
@@ -60,8 +60,8 @@ export async function findTillRow(
 }
 
 /**
- * Inserts a till with its first revision and returns it; undefined if it exists. The location must have claimed the id
- * with `claimTillId`. Waits for concurrent transactions that insert the same till.
+ * Inserts and returns a till, whose id its location must have claimed; undefined if it exists. Waits for concurrent
+ * inserts.
  */
 export async function insertTill(
   tx: SqlTransaction,
@@ -150,9 +150,8 @@ export async function saveNextTillRevision(
 }
 
 /**
- * Returns the columns for a new revision. The revision waits for its report, and is requeued if it has none after
- * `requeueAfterSeconds`. A new training till does not wait, because it has no report. A till that a later revision
- * turned into a training till waits for the removal of its earlier report.
+ * Returns the columns for a new revision, which waits for its report. A new training till has no report. A till that a
+ * later revision turned into a training till waits for the removal of its earlier report.
  */
 function pendingResultColumns(
   { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,

@@ -21,11 +21,8 @@ const legacyApplicationQuery = z.object({
 
 /**
  * Returns the application whose backoffice a request uses, and the legacy id of the only location whose tills the API
- * key may see there. The legacy id is undefined if the key may act for any location.
- *
- * @throws `ApiError` location_forbidden if the key may act only for its own location, and has no location or one of
- * another application; invalid_request if the key may act for any location, and neither the key nor the request names
- * an application.
+ * key may see there; undefined if the key may act for any location. @throws `ApiError` location_forbidden;
+ * invalid_request if neither the key nor the request names an application.
  */
 function resolveLegacyTillFilter(
   { location, scopes }: Principal,

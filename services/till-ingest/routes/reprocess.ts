@@ -83,9 +83,8 @@ const reprocessTillsQuery = z
   });
 
 /**
- * The daily quota of jobs that the keys of a location start. A job can include all tills of the location, and these do
- * not count toward the quota of revisions. Without this quota, a location could compute all its tills again and again,
- * and so fill the event stream of all locations. Operators have no quota.
+ * The daily quota of jobs of a location, whose tills do not count toward the quota of revisions. Without it, a location
+ * could compute all its tills again and again, and so fill the event stream of all locations. Operators have no quota.
  */
 const reprocessingQuota = { name: "reprocessings", maximum: 10, unit: "reprocessing jobs" };
 

@@ -26,12 +26,9 @@ const decompressedChunkBytes = 64 * 1024;
 
 /**
  * Returns the response with a till's body, as it is stored if the client prefers this encoding. The entity tag of an
- * encoded body is weak, because the body in another encoding has the same tag.
- *
- * The hash of the body is verified before the response is complete: a response of up to 256 KB is sent afterwards, and a
- * larger one is sent as a stream whose last chunk is held back, and which is aborted if the hash differs.
- *
- * @throws `ApiError` service_unavailable if the object is missing or damaged, so that a client does not take it for good.
+ * encoded body is weak, because the body in another encoding has the same tag. The hash is verified before the response
+ * is complete: a body of up to 256 KB is sent afterwards, and a larger one is a stream that is aborted before its last
+ * chunk if the hash differs. @throws `ApiError` service_unavailable if the object is missing or damaged.
  */
 export async function createTillBodyResponse(
   services: { objects: CompressingObjectStore; log: Logger },
@@ -71,8 +68,7 @@ async function openTillBody(
   };
   try {
     const stored = isEncoded ? await objects.streamStored(till.objectKey) : await objects.stream(till.objectKey);
-    const verifier = isEncoded ? createBrotliVerifier(till) : createVerifier(till);
-    const body = createVerifiedStream(stored.body, verifier, logDamage);
+    const body = createVerifiedStream(stored.body, createBodyVerifier(till, isEncoded), logDamage);
     if ((isEncoded ? (stored.size ?? 0) : till.size) > minLargeResponseBytes)
       return { body, length: isEncoded ? undefined : till.size };
     const bytes = await buffer(body);
@@ -106,57 +102,41 @@ class TillBodyHashError extends Error {
   }
 }
 
-interface BodyVerifier {
-  update(chunk: Uint8Array): void | Promise<void>;
-  /** Throws if the chunks are not the body of the till. */
-  end(): void | Promise<void>;
-  close(): void;
-}
-
-function createVerifier(till: TillBody): BodyVerifier {
+/** Returns a verifier of the body of a till. It decompresses an encoded body. */
+function createBodyVerifier(till: TillBody, isEncoded: boolean) {
   const hash = createHash("sha256");
-  return {
-    update: (chunk) => void hash.update(chunk),
-    end() {
-      const actualHash = hash.digest("hex");
-      if (actualHash !== till.hash) throw new TillBodyHashError(till, actualHash);
-    },
-    close() {},
-  };
-}
-
-/** Returns a verifier of the compressed form of the body, which it decompresses. */
-function createBrotliVerifier(till: TillBody): BodyVerifier {
-  const verifier = createVerifier(till);
-  const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
-  decompressor.on("data", (chunk: Uint8Array) => void verifier.update(chunk));
-  const ended = once(decompressor, "end");
+  const decompressor = isEncoded ? createBrotliDecompress({ chunkSize: decompressedChunkBytes }) : undefined;
+  decompressor?.on("data", (chunk: Uint8Array) => void hash.update(chunk));
+  const ended = decompressor && once(decompressor, "end");
   // Prevents an unhandled rejection. `update` or `end` rejects with the same error.
-  ended.catch(() => {});
+  ended?.catch(() => {});
   return {
-    async update(chunk) {
+    async update(chunk: Uint8Array): Promise<void> {
+      if (!decompressor) return void hash.update(chunk);
       const written = new Promise<void>((resolve, reject) => {
         decompressor.write(chunk, (error) => (error ? reject(error) : resolve()));
       });
       // The callback of `write` is not called if the chunk cannot be decompressed.
       await Promise.race([written, ended]);
     },
-    async end() {
-      decompressor.end();
+    /** Throws if the chunks are not the body of the till. */
+    async end(): Promise<void> {
+      decompressor?.end();
       await ended;
-      await verifier.end();
+      const actualHash = hash.digest("hex");
+      if (actualHash !== till.hash) throw new TillBodyHashError(till, actualHash);
     },
-    close: () => void decompressor.destroy(),
+    close: () => void decompressor?.destroy(),
   };
 }
 
 /**
- * Returns the chunks of `source`, each after the next one has been read, and the last one after it has been verified. Ends
- * with an error otherwise, and calls `onError`.
+ * Returns the chunks of `source`, the last one after all have been verified. If they are invalid, calls `onError` and
+ * fails.
  */
 function createVerifiedStream(
   source: ReadableStream<Uint8Array>,
-  verifier: BodyVerifier,
+  verifier: ReturnType<typeof createBodyVerifier>,
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();

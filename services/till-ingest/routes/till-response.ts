@@ -1,9 +1,6 @@
-import type { PushTillResponse, TillReportState, TillWithBodyUrl } from "@pragma/contracts/till";
+import type { TillReportState, TillWithBodyUrl } from "@pragma/contracts/till";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillRow } from "../queries/tills.ts";
-import type { StorePushedTillResult } from "../store-pushed-till.ts";
 
 /** Returns the API response for a till. `origin` is the scheme and host of the request. */
 export function toTillResponse(till: TillRow, origin: string): TillWithBodyUrl {
@@ -40,20 +37,4 @@ function getReportState({ revision, resultRevision, parkedRevision, isTraining }
 /** Returns the header `Retry-After` for a till whose report is being computed, which takes about two seconds. */
 export function pendingReportHeaders(till: TillRow): Record<string, string> {
   return getReportState(till) === "pending" ? { "retry-after": "2" } : {};
-}
-
-/**
- * Returns the response to a push: 201 for a new till, 200 for an existing till. The till at `Location` has the state of
- * its report.
- */
-export function createPushTillResponse(
-  { till, isNew }: StorePushedTillResult,
-  { origin, context }: { origin: string; context: ObservabilityContext },
-): RouteHandlerResponse {
-  context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
-  return jsonResponse(
-    isNew ? 201 : 200,
-    { ...toTillResponse(till, origin), tillId: till.id } satisfies PushTillResponse,
-    { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) },
-  );
 }

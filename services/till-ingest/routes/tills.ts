@@ -17,11 +17,10 @@ import { dryRunTill } from "../dry-run-till.ts";
 import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
 import { requireReadableTill, resolvePushedLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
-import type { AcceptedTillBodyFormat } from "../validation/parse-till-body.ts";
-import type { TillMetadataWithBodyBytes } from "../validation/till-body-reader.ts";
+import type { AcceptedTillBodyFormat, TillMetadataWithBodyBytes } from "../validation/parse-till-body.ts";
 import { rejectDryRun, requireClearDryRun } from "./dry-run-parameter.ts";
 import { createTillBodyResponse } from "./till-body-response.ts";
-import { createPushTillResponse, pendingReportHeaders, toTillFields, toTillResponse } from "./till-response.ts";
+import { pendingReportHeaders, toTillFields, toTillResponse } from "./till-response.ts";
 
 /** Returns a parser of till bodies. Large bodies are parsed in worker threads, so that other requests do not wait. */
 function createTillRequestBodyParser(
@@ -76,8 +75,13 @@ const pushRouteDefaults = {
     requireClearDryRun(url);
     const location = await resolvePushedLocation(principal, till.metadata, query.locationId, services, context);
     if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
-    const accepted = await storePushedTill(services, { location, till, principal, context });
-    return createPushTillResponse(accepted, { origin, context });
+    const { till: stored, isNew } = await storePushedTill(services, { location, till, principal, context });
+    context.addLogFields({ tillId: stored.id, revision: stored.revision, bodyBytes: stored.size, isNew });
+    const response: PushTillResponse = { ...toTillResponse(stored, origin), tillId: stored.id };
+    return jsonResponse(isNew ? 201 : 200, response, {
+      location: `/v1/tills/${stored.id}`,
+      ...pendingReportHeaders(stored),
+    });
   },
 } as const;
 

@@ -2,10 +2,7 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { TillIngestServiceContext } from "../context.ts";
 import { eraseTillPersonalData } from "../erase-till.ts";
 
-/**
- * Erases the personal data of orders, or of a whole till, in the till's body. Ignores orders that no till contains,
- * because this service stores only tills. A repeated event changes nothing.
- */
+/** Erases the personal data of orders, or of a whole till, in the till's body. A repeated event changes nothing. */
 export const tillOrderRedactionSubscription = defineEventSubscription<TillIngestServiceContext, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, tillId, orderIds, isWholeTill }, services, context, once }) => {

@@ -6,7 +6,10 @@ import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import type { TillWarning } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
-import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
+import {
+  createBodyParserWorkerFunction,
+  createThreadedBodyParser,
+} from "@pragma/runtime/concurrency/threaded-body-parser";
 import { createOrderIdsOnlySchema, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, findJsonPartLimitIssue, type JsonLimits } from "@pragma/runtime/json/json-limits";
@@ -71,10 +74,7 @@ interface TillFormatDefinition<Head extends z.ZodType, Order extends z.ZodType> 
   getMetadata(head: z.output<Head>): Omit<TillMetadata, "format">;
 }
 
-/**
- * Returns a function that checks a parsed till, one order after the other, and returns the till or its issues. To limit
- * the time, it stops at the maximum number of issues. Duplicate orders are also issues.
- */
+/** Returns a function that checks a parsed till order by order, and stops at the maximum number of issues. */
 function createTillValidator<Head extends z.ZodType, Order extends z.ZodType>(
   format: TillFormat,
   { head, order, ordersPath, listTaxRates, listCurrencies, getMetadata }: TillFormatDefinition<Head, Order>,
@@ -142,21 +142,17 @@ export const tillValidators = {
 };
 
 /** A valid till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
-export interface TillMetadataWithBodyHash extends ValidatedTillBody {
+interface TillMetadataWithBodyHash extends ValidatedTillBody {
   hash: string;
 }
 
 /**
- * JSON limits of a whole till, which allow 50 MB of real orders. Tills are limited because the reporting service must
- * calculate each accepted till within the memory of one of its threads.
+ * JSON limits of a whole till, which allow 50 MB of real orders. reporting must calculate a till within the memory of a
+ * thread.
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
-/**
- * Parses and validates a till body. Returns the till or its issues.
- *
- * @throws `ApiError` malformed_json.
- */
+/** Parses and validates a till body. Returns the till or its issues. @throws `ApiError` malformed_json. */
 export function parseTillBodyMetadata(
   bytes: Uint8Array,
   requestedFormat: AcceptedTillBodyFormat,
@@ -170,6 +166,34 @@ export function parseTillBodyMetadata(
 }
 
 export default createBodyParserWorkerFunction(parseTillBodyMetadata);
+
+/** The metadata of a valid till, with its exact bytes. */
+export interface TillMetadataWithBodyBytes extends TillMetadataWithBodyHash {
+  bytes: Uint8Array;
+}
+
+/** Maximum bytes of a body that is parsed without a thread, because parsing such a body takes only about 2 ms. */
+const maxInlineBytes = 128 * 1024;
+
+/** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
+export function createThreadedTillBodyParser(options: { threads: number; heapMegabytes: number }) {
+  const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBodyMetadata, {
+    ...options,
+    maxInlineBytes,
+  });
+  return {
+    ...reader,
+    /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
+    async read(
+      body: Uint8Array,
+      format: AcceptedTillBodyFormat,
+      sender: string,
+    ): Promise<TillMetadataWithBodyBytes | RequestBodyIssues> {
+      const { result, bytes } = await reader.read(body, format, sender);
+      return "issues" in result ? result : { ...result, bytes };
+    },
+  };
+}
 
 /** Returns the format of a body. Only V1 wraps the till in `tillJson`. */
 function detectTillFormat(body: unknown): TillFormat {
