@@ -14,7 +14,6 @@ import {
 import { insertAuditEvent } from "./queries/audit-events.ts";
 import { insertApiConsumer, shareLockApiConsumer } from "./queries/consumers.ts";
 
-/** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
 
 /**
@@ -48,7 +47,6 @@ async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
   return consumer.id;
 }
 
-/** Creates the configured key if it does not exist, and returns whether it is active. */
 async function registerConfiguredKey(tx: SqlTransaction, key: string, consumerId: string): Promise<boolean> {
   const hash = hashApiKey(key);
   const existing = await lockApiKey(tx, { hash });

@@ -39,7 +39,6 @@ export async function publishApiKeyChanged(
   });
 }
 
-/** Inserts a key and publishes `key.changed`. */
 export async function addApiKey(tx: SqlTransaction, key: NewApiKeyRow, traceparent?: string): Promise<void> {
   await insertApiKey(tx, key);
   await publishApiKeyChanged(tx, key, { revoked: false, traceparent });
@@ -68,7 +67,6 @@ async function requireActiveKeyLimit(
 interface NewConsumerKey {
   locationId: string;
   consumerName: string;
-  /** When the key stops working, as a date-time. */
   expiresAt?: string | undefined;
   principal: Principal;
   audit: AuditSource;

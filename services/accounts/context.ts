@@ -10,11 +10,9 @@ export type ApiEntityRowWithDates<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };
 
-/** The dependencies of the accounts service's routes and subscriptions. */
 export interface AccountsServiceContext {
   db: Database;
   log: Logger;
-  /** Sends requests to till-ingest. */
   sendBusRequest: SendBusRequest;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;

@@ -184,7 +184,6 @@ export async function countTillsInOtherTimeZone(
   }
 }
 
-/** The type of an object after its undefined fields have been removed. */
 type DefinedFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedFields<Fields extends object>(fields: Fields): DefinedFields<Fields> {

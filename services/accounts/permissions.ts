@@ -64,7 +64,6 @@ export async function findLatestGrantableExpiry(
   return (await findApiKeyLimits(tx, principal.keyId))?.expiresAt ?? null;
 }
 
-/** Returns whether the rate or the burst of one rate limit exceeds that of another. */
 export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
   return limit.perSecond > other.perSecond || limit.burst > other.burst;
 }

@@ -4,7 +4,6 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { createCatalogParser } from "./parse-catalog-body.ts";
 
-/** The dependencies of the catalog service's routes. */
 export interface CatalogServiceContext {
   db: Database;
   locations: LocationLookupClient;

@@ -12,7 +12,6 @@ export interface SerializedCatalogItemList {
   etag: string;
 }
 
-/** A catalog as it is stored and returned. */
 export interface SerializedCatalog {
   /** Hash of all five lists. Catalogs with equal content have the same tag, even in different locations. */
   etag: string;

@@ -7,14 +7,12 @@ import type { OrderLiveServiceConfig } from "./config.ts";
 import type { ThreadedLiveOrdersBodyParser } from "./orders-body.ts";
 import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
-/** The resources that the routes, subscriptions and periodic tasks of the order-live service share. */
 export interface OrderLiveServiceContext {
   db: Database;
   log: Logger;
   config: OrderLiveServiceConfig;
   locations: LocationLookupClient;
   ordersBodyReader: ThreadedLiveOrdersBodyParser;
-  /** Sends changes to the streams of this process. */
   broadcaster: LiveOrderBroadcaster;
   orderBytesQuota: LocationDailyQuota;
   /** Limits the share of the stream of order events that is filled by one location. */

@@ -22,7 +22,6 @@ export const liveOrderFilterQueryShape = {
 
 export type LiveOrderFilter = { [Name in keyof LiveOrderFilterFields]?: LiveOrderFilterFields[Name] | undefined };
 
-/** Returns only those fields of a query that filter orders. */
 export const pickLiveOrderQueryFilters = ({ tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter) =>
   ({ tillId, isPaid, isTransferred, isCanceled }) satisfies LiveOrderFilter;
 

@@ -18,20 +18,17 @@ export interface OrderClosingFlags extends Pick<LiveOrderFilterFields, "isPaid" 
   isManuallyClosed: boolean;
 }
 
-/** The stored state of an order, without its content. */
 export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
   /** The latest `modifiedAt` that the point of sale has sent for the order; null if it never sent this field. */
   modifiedAt: string | null;
   isTraining: boolean;
-  /** Hash of the order's products and menus. */
   itemsHash: string | null;
   /** Sequence number of the order's last event; 0 before the first event. */
   sequence: number;
   /** Position of the order's last entry in the location's stream, before its departure; 0 without such an entry. */
   position: number;
   createdAt: Date;
-  /** Whether the order has departed, which means that it is no longer live. */
   hasDeparted: boolean;
   /** When the till whose report contains the order was closed; null if no report contains the order. */
   closedAt: string | null;

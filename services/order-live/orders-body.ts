@@ -22,7 +22,6 @@ const orderValueLimits = { items: 10_000, levels: 50 };
 /** Maximum total bytes of the orders in a body as they are stored, which includes the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
 
-/** A validated order of an upsert request. */
 export interface ValidatedLiveOrderUpsert {
   id: string;
   openedAt: string;

@@ -25,7 +25,6 @@ interface ShiftChangeOptions {
  */
 const openShiftQuota = { name: "open_shifts", maximum: 1_000, unit: "shifts" };
 
-/** A live order of a shift. */
 export interface OrderOfShift {
   id: string;
   tillId: string;
@@ -87,7 +86,6 @@ export async function publishEndedShifts(
 
 interface Departure extends Omit<ShiftChangeOptions, "position"> {
   lastPosition: number;
-  /** The orders that departed, by id. */
   orders: Map<string, StoredLiveOrderState>;
   reason: OrderLeftStreamReason;
   /** A shift that ends although it may have had no live order. */

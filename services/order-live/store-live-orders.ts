@@ -30,25 +30,21 @@ interface UpsertOrdersOptions {
   context: ObservabilityContext;
 }
 
-/** A skipped order: its id, and why it was skipped. */
 export interface SkippedLiveOrder {
   id: string;
   reason: SkippedLiveOrderReason;
 }
 
-/** The orders of a request, each in the sequence of the request. */
 interface UpsertedLiveOrders {
   /** The ids and response bodies of the orders that were created or updated. */
   applied: Pick<LiveOrderUpsertRow, "id" | "body">[];
   skipped: SkippedLiveOrder[];
 }
 
-/** The effects of one applied order. */
 interface OrderChange {
   incoming: ValidatedLiveOrderUpsert;
   stored: LiveOrderUpsertRow;
   event: OrderEventType | undefined;
-  /** The stored state before the change, if the order was already stored. */
   before: StoredLiveOrderState | undefined;
   /** Undefined for a training order that was not listed before, because lists never show training orders. */
   revision: LiveOrderChangeLogEntry | undefined;
@@ -180,7 +176,6 @@ interface PublishShiftsOptions {
   traceparent: string;
 }
 
-/** Publishes the shifts that have their first live order, an earlier start, or no live orders anymore. */
 async function publishShiftChanges(
   tx: SqlTransaction,
   changes: readonly OrderChange[],

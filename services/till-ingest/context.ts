@@ -7,14 +7,12 @@ import type { LocationLookupClient } from "@pragma/runtime/service-calls/locatio
 import type { createTillQuotas, TillIngestServiceConfig } from "./config.ts";
 import type { createThreadedTillBodyParser } from "./validation/parse-till-body.ts";
 
-/** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
 export interface TillIngestServiceContext {
   db: Database;
   log: Logger;
   config: TillIngestServiceConfig;
   objects: CompressingObjectStore;
   locations: LocationLookupClient;
-  /** Sends requests to the reporting service. */
   sendBusRequest: SendBusRequest;
   reader: ReturnType<typeof createThreadedTillBodyParser>;
   /** Starts new reprocessings immediately, without waiting for the next poll. */
@@ -26,5 +24,4 @@ export interface TillIngestServiceContext {
 
 export const defineTillIngestRoute = createRouteDefiner<TillIngestServiceContext>();
 
-/** The properties that are equal in all routes that change tills. */
 export const tillWriteRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

@@ -34,7 +34,6 @@ function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: Read
   );
 }
 
-/** The author of revisions that an erasure creates. */
 const author = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
 
 interface TillErasure {
@@ -42,7 +41,6 @@ interface TillErasure {
   tillId: string;
   /** If null, all personal data of the till is erased, inside and outside its orders. */
   orderIds: string[] | null;
-  /** W3C trace context of the request that caused the erasure. */
   traceparent: string | undefined;
 }
 

@@ -164,7 +164,6 @@ async function reprocessBatch(
   });
 }
 
-/** Removes the rows of reprocessings that finished more than 30 days ago. */
 export const removeOldReprocessingsTask: PeriodicTask<Pick<TillIngestServiceContext, "db">> = {
   name: "remove old reprocessings",
   intervalSeconds: 3_600,

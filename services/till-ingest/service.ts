@@ -35,9 +35,7 @@ import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts
 import { reportEventSubscriptions } from "./subscriptions/report-events.ts";
 import { createThreadedTillBodyParser } from "./validation/parse-till-body.ts";
 
-/** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
-/** The author of revisions that operators request without an API key. */
 const operatorAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "operator" };
 
 /** Returns the routes for operators: list the tills that wait for their report, and requeue or reprocess a till. */

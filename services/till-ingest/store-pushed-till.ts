@@ -16,7 +16,6 @@ import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts"
 interface TillSubmission {
   location: LocationRef;
   till: TillMetadataWithBodyBytes;
-  /** The authenticated caller, recorded as the author of the revision. */
   principal: Principal;
   context: ObservabilityContext;
 }
@@ -86,7 +85,6 @@ export async function requireAvailableTillId(
   return existing && requireSameTill(existing, row);
 }
 
-/** Returns the row of a till that is pushed to a location, from the metadata in its body. */
 function toNewTill(
   { id: locationId, application, timeZone }: LocationRef,
   { metadata, hash, bytes }: TillMetadataWithBodyBytes,
@@ -116,7 +114,7 @@ function requireSameTill(existing: TillRow, pushed: Pick<NewTillRow, "hash">): T
   throw createTillConflictError();
 }
 
-/** Returns the error for other bytes and for another location's till, which does not reveal which of the two it is. */
+/** Does not reveal whether the till has other bytes or another location. */
 function createTillConflictError(): ApiError {
   return new ApiError("till_conflict", {
     detail:

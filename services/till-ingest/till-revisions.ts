@@ -5,7 +5,6 @@ import { type NextTillRevision, saveNextTillRevision, type TillRow } from "./que
 
 interface TillPushedDetails {
   reason: TillRevisionReason;
-  /** W3C trace context of the request, event or task that caused the publication. */
   traceparent: string | undefined;
 }
 

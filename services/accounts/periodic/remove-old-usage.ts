@@ -4,7 +4,6 @@ import type { AccountsServiceContext } from "../context.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** Removes old counts by minute and by day (UTC), and old failed requests. */
 export const removeOldUsageTask: PeriodicTask<Pick<AccountsServiceContext, "db" | "config">> = {
   name: "remove old usage",
   intervalSeconds: 3_600,

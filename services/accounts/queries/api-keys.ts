@@ -20,7 +20,6 @@ export async function insertApiKey(tx: SqlTransaction, key: NewApiKeyRow): Promi
   await tx`insert into api_keys ${tx(key)}`;
 }
 
-/** The fields of an API key that `key.changed` events contain. */
 export interface ApiKeyEventFields {
   id: string;
   hash: string;
@@ -114,7 +113,6 @@ export async function countActiveApiKeys(
   return count;
 }
 
-/** Returns the query that lists the keys of a location, or all keys if `locationId` is null. */
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
     id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
@@ -148,7 +146,6 @@ export async function recordApiKeyUse({ sql }: Database, id: string): Promise<vo
     )`;
 }
 
-/** Returns whether the consumer has ever had a key, including revoked keys. */
 export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
   const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
   return rows.length > 0;

@@ -33,7 +33,6 @@ interface RecordedAuditEvent {
   data: BusEventData<"audit.recorded">;
 }
 
-/** Adds a change to the audit log, which another service may have published. */
 export async function insertRecordedAuditEvent(
   tx: SqlTransaction,
   { id, createdAt, data }: RecordedAuditEvent,
@@ -57,9 +56,7 @@ interface UpperBound {
 }
 
 interface AuditEventFilter {
-  /** The id of the only location whose entries are listed; null lists all entries. */
   locationId: string | null;
-  /** The first instant whose entries are listed; null for no limit. */
   since: string | null;
   until: UpperBound | null;
   action: string | null;

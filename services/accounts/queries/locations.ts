@@ -57,13 +57,11 @@ export async function findLocationRow({ sql }: Database, id: string): Promise<Lo
 }
 
 interface LocationFilter {
-  /** The id of the only location to list; null lists all locations. */
   locationId: string | null;
   application: PosApplicationName | null;
   legacyId: number | null;
 }
 
-/** Returns the query that lists the locations that match the filter. */
 export const buildLocationListSql = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
   columns: locationSummaryColumns(sql),
   table: sql`locations`,

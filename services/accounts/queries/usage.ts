@@ -14,7 +14,6 @@ import {
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
-/** The tables of counts, by the length of the periods that they count. */
 const countTables = { minute: "request_counts_by_minute", day: "request_counts_by_day" } as const;
 
 /** The `location_id` of usage of API keys without a location. */
@@ -95,13 +94,10 @@ type UsageCountRow = Omit<UsageCount, "periodStart"> & { periodStart: Date };
 
 interface UsagePeriods extends UsageFilter {
   granularity: UsageGranularity;
-  /** The start of the first period. */
   since: Date;
-  /** The end of the last period. */
   until: Date;
 }
 
-/** Returns a page of the numbers of requests in each period, newest first. */
 export async function listUsageCounts(
   sql: SqlClient,
   { granularity, since, until, ...filter }: UsagePeriods,
@@ -148,7 +144,6 @@ export async function listUsageCounts(
   };
 }
 
-/** Returns the query that lists the failed requests of the keys of a location, or of all keys. */
 export const buildFailedRequestListSql = (sql: SqlClient, filter: UsageFilter) => ({
   columns: sql`
     id, created_at, failed_at, key_id, (select prefix from api_keys where id = key_id) as key_prefix,

@@ -6,7 +6,6 @@ import {
   type SerializedCatalogItemList,
 } from "../serialize-catalog.ts";
 
-/** The entity tag of a location's catalog, and the time of its last change. */
 export interface CatalogEtagAndUpdateTime {
   etag: string;
   updatedAt: Date;
@@ -52,7 +51,6 @@ export async function replaceChangedCatalogLists(
 export interface StoredCatalogItemList {
   etag: string;
   body: string | Uint8Array | null;
-  /** The size of the body in bytes if it is too large. */
   omittedBytes?: number;
 }
 

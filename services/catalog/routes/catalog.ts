@@ -32,9 +32,7 @@ const listCatalogQuery = z.object({
 interface CatalogListRoute {
   path: `/${string}`;
   operationId: string;
-  /** The plural noun for the items, used in the summary. */
   items: string;
-  /** Schema of one item. */
   schema: z.ZodType;
   description: string;
 }

@@ -1,6 +1,5 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-/** A shift with live orders. */
 export interface OpenShift {
   tillId: string;
   /** When the first known order of the shift was opened, as RFC 3339. */
@@ -36,7 +35,6 @@ export async function findFinalTillsAndOpenShifts(
   return { finalTillIds, openShifts };
 }
 
-/** Inserts shifts, or replaces their start. */
 export async function upsertOpenShifts(tx: SqlTransaction, locationId: string, shifts: OpenShift[]): Promise<void> {
   await tx`
     insert into open_shifts (location_id, till_id, started_at, day)

@@ -64,7 +64,6 @@ export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date)
   return rows.map(({ id }) => id);
 }
 
-/** A live order with every column that an upsert writes. */
 export interface LiveOrderUpsertRow extends StoredLiveOrderState {
   id: string;
   openedAt: string;
@@ -73,7 +72,6 @@ export interface LiveOrderUpsertRow extends StoredLiveOrderState {
   body: string;
 }
 
-/** Inserts live orders or replaces their stored state. */
 export async function upsertLiveOrderRows(
   tx: SqlTransaction,
   locationId: string,

@@ -97,7 +97,6 @@ export async function findLiveOrderLogRange(
   return row ?? { first: 0, last: 0 };
 }
 
-/** Returns the last position of the stream of each of these locations. */
 export async function findLiveOrderStreamPositions(
   sql: SqlClient,
   locationIds: string[],

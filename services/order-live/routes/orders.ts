@@ -23,7 +23,6 @@ const skipReasonList = Object.entries(skippedLiveOrderReasons)
   .map(([reason, meaning]) => `- \`${reason}\`: ${meaning}.`)
   .join("\n");
 
-/** Returns the header that names each skipped order with the reason, if there are any. */
 function buildSkippedOrdersHeader(skipped: readonly SkippedLiveOrder[]): Record<string, string> {
   if (skipped.length === 0) return {};
   return { "x-skipped-orders": skipped.map(({ id, reason }) => `${id}=${reason}`).join(", ") };
@@ -75,7 +74,6 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   },
 });
 
-/** The query parameters that the list and the stream of live orders share. */
 const liveOrdersQuery = z.object({
   ...liveOrderFilterQueryShape,
   locationId: locationIdQueryParameter(),

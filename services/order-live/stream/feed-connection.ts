@@ -86,7 +86,7 @@ async function sendCurrentOrders(
   let after: LiveOrderListCursor | null = null;
   do {
     const cursor: LiveOrderListCursor | null = after;
-    after = await locationLog.catchUps.run(async () => {
+    after = await locationLog.catchUps.run(async (): Promise<LiveOrderListCursor | null> => {
       const next = await locationLog.readForConnection(connection, () => sendPage(cursor));
       await output.waitUntilDrained();
       return next ?? null;

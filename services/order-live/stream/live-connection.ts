@@ -30,7 +30,6 @@ export class LiveOrderStreamConnection {
   position = 0;
   /** Whether all initial orders were sent, so that the client can resume the stream from `position`. */
   isReady = false;
-  /** Number of batches of changes that were sent. */
   sentCount = 0;
   closeReason: LiveOrderStreamCloseReason | undefined;
   /** Ends counting the connection as an open stream of its location. */

@@ -17,7 +17,6 @@ interface OrderStreamRequest {
   locationId: string;
   filter: LiveOrderFilter;
   lastEventId: string | undefined;
-  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
@@ -130,7 +129,6 @@ export function createLiveOrderBroadcaster({
     get connectionCount(): number {
       return allConnections().length;
     },
-    /** Ends all streams and rejects new streams. */
     close(): void {
       isClosed = true;
       for (const connection of allConnections()) connection.endStream("shutdown");

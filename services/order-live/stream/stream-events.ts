@@ -2,8 +2,6 @@ import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { type LiveOrderFilter, matchesLiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 
-/** The events of a live order stream in the text/event-stream format. */
-
 /** Milliseconds after which a client reconnects to an interrupted stream. */
 const reconnectMs = 1_000;
 
@@ -12,7 +10,6 @@ export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
 /** Why a stream cannot resume after an event id: the log entries after it were removed, or the id is unknown. */
 export type LiveOrderStreamResetReason = "expired" | "unknown";
 
-/** Why the server ends a stream. */
 export type LiveOrderStreamCloseReason = "shutdown" | "slow" | "unavailable";
 
 function formatStreamEvent(event: string, data: string, id?: string): string {

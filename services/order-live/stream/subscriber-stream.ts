@@ -36,7 +36,6 @@ export class LiveOrderSubscriberStream {
     );
   }
 
-  /** Number of bytes that the client has not read yet. */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
@@ -54,7 +53,6 @@ export class LiveOrderSubscriberStream {
     if (!this.isClosed) this.#enqueue(chunk);
   }
 
-  /** Closes the stream of a client that has disconnected. */
   cancel(): void {
     if (!this.#isClosed) this.#close();
   }

@@ -79,7 +79,6 @@ const BackofficePage = z.object({
 });
 
 interface BackofficeTillFilter extends Pick<BackofficeRequest, "application" | "signal"> {
-  /** The only location whose tills are returned. */
   legacyId?: number | undefined;
 }
 

@@ -7,7 +7,6 @@ import {
 import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
 import { type TillKey, type TillRow, tillColumns } from "./tills.ts";
 
-/** A request to reprocess many tills, with its progress. */
 export interface BulkTillReprocessingRow {
   id: string;
   locationId: string | null;
@@ -167,7 +166,6 @@ export async function recordReprocessing(
     where id = ${id}`;
 }
 
-/** The tills that a reprocessing includes. */
 type ReprocessingSelection = Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion" | "timeZone">;
 
 /** Returns the SQL condition for the tills of a reprocessing. Excludes training tills, which have no report. */

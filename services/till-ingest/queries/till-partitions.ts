@@ -24,7 +24,6 @@ export async function sumOverTillPartitions(
   return sum;
 }
 
-/** Returns the rows of each location. */
 export function groupByLocation<Row extends { locationId: string }>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {

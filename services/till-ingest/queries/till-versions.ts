@@ -9,7 +9,6 @@ export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
 
 export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
-/** Inserts the row of a till's current revision, with its author. */
 export async function insertTillRevision(
   tx: SqlTransaction,
   { locationId, id, revision, format, hash, objectKey, size }: TillRow,
@@ -52,7 +51,6 @@ export function scheduleOtherTillBodyRemoval(
   return markBodiesRemoved(tx, tx``, isOther);
 }
 
-/** A revision of a location's till. */
 interface TillRevisionKey {
   locationId: string;
   tillId: string;

@@ -14,7 +14,6 @@ export interface NewTillRow {
   objectKey: string;
   size: number;
   timeZone: string;
-  /** The number of orders in the current body. */
   orderCount: number;
 }
 
@@ -29,7 +28,6 @@ export interface TillRow extends NewTillRow {
   erasedRevision: number | null;
   /** The time at which the till is requeued if it still has no report; null if it does not wait for a report. */
   nextRequeueAt: Date | null;
-  /** Number of times that this revision was requeued. */
   requeueCount: number;
   /** The last revision whose report is computed, or that needs none; null if there is none. */
   resultRevision: number | null;
@@ -76,7 +74,6 @@ export async function insertTill(
   return inserted;
 }
 
-/** Returns the number of orders in all tills of a location. */
 export async function countTillOrders(tx: SqlTransaction, locationId: string): Promise<number> {
   const [{ count }] = await tx<[{ count: number }]>`
     select coalesce(sum(order_count), 0) as count from tills where location_id = ${locationId}`;
@@ -94,7 +91,6 @@ export async function countTillsInOtherTimeZone(
   return count;
 }
 
-/** Locks a till until the transaction ends, and returns it. */
 export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKey): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`
     select ${tillColumns(tx)} from tills where location_id = ${locationId} and id = ${id} for update`;
@@ -111,12 +107,10 @@ export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey
   return [...new Set(rows.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey))];
 }
 
-/** What changes in the next revision of a till. */
 export interface NextTillRevision {
   /** If omitted, the revision keeps the current body. A body without personal data has the hash of the pushed body. */
   body?: NewTillRow & Partial<Pick<TillRow, "pushedHash">>;
   timeZone?: string | undefined;
-  /** Whether the revision erases personal data. */
   isErasure?: boolean;
   requeueAfterSeconds: number;
 }
@@ -248,9 +242,7 @@ export interface TillWithOverdueReport {
   tillId: string;
   locationId: string;
   revision: number;
-  /** The time at which this revision was created. */
   waitingSince: Date;
-  /** Number of times that the revision was requeued. */
   requeueCount: number;
   nextRequeueAt: Date;
 }

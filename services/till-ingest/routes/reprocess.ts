@@ -50,7 +50,6 @@ export const reprocessTillRoute = defineTillIngestRoute({
   },
 });
 
-/** The maximum of a PostgreSQL integer. */
 const maxReportVersion = 2 ** 31 - 1;
 
 const reprocessTillsQuery = z
@@ -168,7 +167,6 @@ export const getReprocessingRoute = defineTillIngestRoute({
   },
 });
 
-/** Returns the header `Retry-After` for an unfinished job. */
 function unfinishedHeaders({ finishedAt }: BulkTillReprocessingRow): Record<string, string> {
   return finishedAt ? {} : { "retry-after": "2" };
 }

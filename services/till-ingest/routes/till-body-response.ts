@@ -91,7 +91,6 @@ function prefersBrotli(acceptEncoding = ""): boolean {
   return brotli > 0 && brotli >= (qualityOf("identity") ?? qualityOf("*") ?? 0);
 }
 
-/** The error for a body without the hash of its till. */
 class TillBodyHashError extends Error {
   override readonly name = "TillBodyHashError";
   readonly actualHash: string;

@@ -28,7 +28,6 @@ export function toTillFields(till: TillRow, origin: string) {
   };
 }
 
-/** Returns the state of the report of the till's current revision. */
 function getReportState({ revision, resultRevision, parkedRevision, isTraining }: TillRow): TillReportState {
   if (resultRevision !== null && resultRevision >= revision) return isTraining ? "training" : "done";
   return parkedRevision !== null && parkedRevision >= revision ? "parked" : "pending";

@@ -37,7 +37,6 @@ function createTillRequestBodyParser(
   };
 }
 
-/** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
 
 const dryRunQueryParameter = z
@@ -57,7 +56,6 @@ type PushTillInput = Pick<
   "body" | "principal" | "services" | "context" | "origin" | "url"
 > & { query: { dryRun?: boolean | undefined; locationId?: string | undefined } };
 
-/** The properties that are equal in the routes of both formats. */
 const pushRouteDefaults = {
   method: "post",
   ...tillWriteRouteDefaults,

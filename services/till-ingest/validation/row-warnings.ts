@@ -2,7 +2,6 @@ import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { TicketV1 } from "@pragma/contracts/ticket-v1";
 import type { TillWarning } from "@pragma/contracts/till-dry-run";
 
-/** A value of a row, with its path within an order. */
 export interface ValueAtPath<Value> {
   value: Value;
   path: string;
@@ -77,7 +76,6 @@ const minHundredths = 100;
 /** The highest VAT rate as a fraction is 0.27. The lowest one in percent is 0.9, in Corsica. */
 const maxFraction = 0.5;
 
-/** Returns whether a tax rate is probably not in percent. */
 export const isTaxRateInOtherUnit = (rate: number): boolean =>
   rate >= minHundredths || (rate < maxFraction && rate !== 0);
 
