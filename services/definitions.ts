@@ -1,15 +1,14 @@
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type { AnyServiceDefinition } from "@pragma/runtime/service/define-service";
 
-interface ServiceEntry {
-  /** Imports the service's definition. Imported on demand, so that a process loads only the services that it runs. */
-  load(): Promise<{ default: AnyServiceDefinition }>;
-  /** The port of the service when it runs in a separate process without the variable PORT. */
-  defaultPort: number;
-}
-
-/** The module and the default port of each service. */
-export const serviceLoadersAndDefaultPorts: Record<ServiceName, ServiceEntry> = {
+/**
+ * How the definition of each service is imported, on demand, so that a process loads only the services that it runs, and
+ * the port of the service when it runs in a separate process without the variable PORT.
+ */
+export const serviceLoadersAndDefaultPorts: Record<
+  ServiceName,
+  { load(): Promise<{ default: AnyServiceDefinition }>; defaultPort: number }
+> = {
   "till-ingest": { load: () => import("@pragma/till-ingest/service"), defaultPort: 4001 },
   "order-live": { load: () => import("@pragma/order-live/service"), defaultPort: 4002 },
   reporting: { load: () => import("@pragma/reporting/service"), defaultPort: 4003 },

@@ -60,13 +60,10 @@ async function registerConfiguredKey(tx: SqlTransaction, key: string, consumerId
       details: { consumer: adminApiConsumerName },
     });
   }
-  await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, createdFrom: "environment" });
+  // Lists display the start of a key: 14 characters, or 4 if the key is custom and thus may be short.
+  const prefix = key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
+  await insertOperatorKey(tx, { hash, prefix, consumerId, createdFrom: "environment" });
   return true;
-}
-
-/** Returns the start of a key, for display in lists: 14 characters, or 4 if the key is custom and thus may be short. */
-function displayedKeyPrefix(key: string): string {
-  return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }
 
 async function insertOperatorKey(

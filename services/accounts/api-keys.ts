@@ -123,10 +123,7 @@ async function requireManageableApiKey(tx: SqlTransaction, { id, principal }: Pi
   return key;
 }
 
-/**
- * Revokes an API key permanently. Does nothing if it is already revoked. @throws `ApiError` key_not_found,
- * scope_missing, location_forbidden.
- */
+/** Revokes an API key permanently. @throws `ApiError` key_not_found, scope_missing, location_forbidden. */
 export async function revokeApiKey(
   { db }: Pick<AccountsServiceContext, "db">,
   { id, principal, audit }: KeyRequest,
@@ -188,10 +185,7 @@ export async function rotateApiKey(
   });
 }
 
-/**
- * Returns the expiry of a new key, or the default as far as `latest` allows; null for never. @throws `ApiError`
- * invalid_request.
- */
+/** Returns the expiry of a new key, which `latest` limits; null for never. @throws `ApiError` invalid_request. */
 function resolveExpiry(
   requested: string | undefined,
   { byDefault, latest }: { byDefault: Date | null; latest: Date | null },

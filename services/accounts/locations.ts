@@ -134,10 +134,7 @@ export async function importLegacyLocation(
   });
 }
 
-/**
- * Changes the given fields of a location, publishes `location.updated`, and returns it. @throws `ApiError`
- * location_not_found.
- */
+/** Changes a location, publishes `location.updated`, and returns it. @throws `ApiError` location_not_found. */
 export async function applyLocationChange(
   { db }: Pick<AccountsServiceContext, "db">,
   { id, change, audit }: { id: string; change: ChangeLocationRequest; audit: AuditSource },
@@ -167,10 +164,7 @@ export async function applyLocationChange(
 
 const countTimeoutMs = 5_000;
 
-/**
- * Returns how many tills were computed in another time zone; null if till-ingest does not reply, as the change is
- * already made.
- */
+/** Returns the number of tills in another time zone; null without a reply, as the change is already made. */
 export async function countTillsInOtherTimeZone(
   { sendBusRequest, log }: Pick<AccountsServiceContext, "sendBusRequest" | "log">,
   request: { locationId: string; timeZone: string },

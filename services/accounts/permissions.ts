@@ -10,10 +10,7 @@ import {
 import type { AccountsServiceContext } from "./context.ts";
 import { findApiKeyLimits } from "./queries/api-keys.ts";
 
-/**
- * Checks that a principal has all scopes that it wants to grant, because a key could otherwise create keys with more
- * scopes. @throws `ApiError` scope_missing, which names the missing scopes.
- */
+/** Checks the scopes that a principal grants, which it must have. @throws `ApiError` scope_missing. */
 export function requireScopesToGrant(principal: Principal, scopes: readonly ApiScope[]): void {
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
   if (missing.length === 0) return;
@@ -36,10 +33,7 @@ export async function findMaxGrantableRateLimit(
   return (await findApiKeyLimits(tx, principal.keyId))?.rateLimit ?? defaultRateLimit;
 }
 
-/**
- * Checks that no rate limit (null for the default) exceeds that of the principal. @throws `ApiError`
- * rate_limit_forbidden.
- */
+/** Checks that no rate limit (null: default) exceeds that of the principal. @throws `ApiError` rate_limit_forbidden. */
 export async function requireGrantableRateLimits(
   tx: SqlTransaction,
   grantor: Grantor,
@@ -73,10 +67,7 @@ export function requireAccessToAllLocations(principal: Principal, detail: string
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }
 
-/**
- * Returns the requested location, or that of the principal; null for all of them. @throws `ApiError`
- * location_forbidden.
- */
+/** Returns the requested or the only readable location; null for all of them. @throws `ApiError` location_forbidden. */
 export function resolveListedLocationId(principal: Principal, requestedId: string | undefined): string | null {
   return requestedId === undefined
     ? getReadRestrictionLocationId(principal)

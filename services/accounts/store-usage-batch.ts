@@ -4,8 +4,8 @@ import type { AccountsServiceContext } from "./context.ts";
 import { addFailedRequests, addRequestCounts } from "./queries/usage.ts";
 
 /**
- * Stores each batch of a gateway once for its id. A gateway that gets the reply `failed`, or none, sends the batch
- * again. `rejected` means that the batch is invalid, so that the gateway must not send it again.
+ * Stores each batch of a gateway once. After the reply `failed`, or none, the gateway sends the batch again; after
+ * `rejected`, it must not.
  */
 export const usageBatchHandler: BusRequestHandler<Pick<AccountsServiceContext, "db" | "log">> = {
   topic: usageBatchTopic,

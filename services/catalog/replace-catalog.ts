@@ -16,10 +16,7 @@ interface CatalogReplacement {
   context: ObservabilityContext;
 }
 
-/**
- * The daily quota of changes of a catalog, without which the events about tiny catalogs could fill the stream of all
- * locations.
- */
+/** The daily quota of changes. Without it, the events about tiny catalogs could fill the stream of all locations. */
 const changeQuota = { name: "catalogs", maximum: 20_000, unit: "changed catalogs" };
 
 /**

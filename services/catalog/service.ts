@@ -3,14 +3,7 @@ import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/loca
 import { catalogServiceConfigSchema } from "./config.ts";
 import type { CatalogServiceContext } from "./context.ts";
 import { createCatalogParser } from "./parse-catalog-body.ts";
-import {
-  listCatalogCategoriesRoute,
-  listCatalogModifiersRoute,
-  listCatalogPaymentsRoute,
-  listCatalogProductsRoute,
-  listCatalogTaxesRoute,
-  replaceCatalogRoute,
-} from "./routes/catalog.ts";
+import { catalogListRoutes, replaceCatalogRoute } from "./routes/catalog.ts";
 
 /** The service that stores the catalogs of locations: products, payment methods, taxes, modifiers and categories. */
 export default defineService<typeof catalogServiceConfigSchema, CatalogServiceContext>({
@@ -23,12 +16,5 @@ export default defineService<typeof catalogServiceConfigSchema, CatalogServiceCo
     const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },
-  routes: [
-    listCatalogProductsRoute,
-    listCatalogPaymentsRoute,
-    listCatalogTaxesRoute,
-    listCatalogModifiersRoute,
-    listCatalogCategoriesRoute,
-    replaceCatalogRoute,
-  ],
+  routes: [...catalogListRoutes, replaceCatalogRoute],
 });

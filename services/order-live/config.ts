@@ -10,15 +10,11 @@ export const orderLiveServiceConfigSchema = z.object({
   LIVE_ORDERS_RETENTION_DAYS: integerEnvSchema(2, 365).default(30),
   /** Maximum size of a stored order in bytes, because an event with the order must fit into a NATS message of 1 MiB. */
   LIVE_ORDER_MAX_BYTES: integerEnvSchema(10_000, 1000 * 1024).default(512 * 1024),
-  /**
-   * Maximum bytes per day of the orders that a location creates and updates, as stored: 100 times the amount of a busy
-   * day.
-   */
+  /** Maximum bytes per day of the orders that a location creates and updates, as stored. A busy day has about 10 MB. */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
   /**
-   * Maximum bytes of the order events that a location sends per day, about 10 MB on a busy day. With the default, it
-   * occupies at most 1.4 GB of the stream, which keeps events for 14 days and holds 16 GB
-   * (`ORDER_EVENT_STREAM_MAX_BYTES`).
+   * Maximum bytes of the order events that a location sends per day. With the default, it fills at most 1.4 GB of the
+   * stream, which keeps events for 14 days and holds 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`).
    */
   MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: integerEnvSchema(1).default(100_000_000),
   /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */

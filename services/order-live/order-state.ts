@@ -57,7 +57,10 @@ export function findSkipReason(
   if (!stored) return undefined;
   if (stored.hasDeparted) {
     if (incoming.tillId === stored.tillId) return "till_closed";
-    return wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt) ? "in_report" : undefined;
+    const { modifiedAt } = incoming;
+    const isChangedAfterClosing =
+      modifiedAt !== null && stored.closedAt !== null && isUtcBefore(stored.closedAt, modifiedAt);
+    return stored.closedAt === null || isChangedAfterClosing ? undefined : "in_report";
   }
   if (incoming.revisionHash === stored.revisionHash) return "unchanged";
   const isOlder =
@@ -68,16 +71,9 @@ export function findSkipReason(
 /** How far the clock of a point of sale can be ahead of the server's clock before its times are replaced. */
 const maxClockLeadMs = 5 * 60 * 1000;
 
-/**
- * Returns a time of a point of sale, or `now` if it is more than five minutes ahead of the server: a wrong clock would
- * make all later updates of an order look outdated.
- */
+/** Returns a time, or `now` if it is over five minutes ahead: all later updates would look outdated. */
 export function replaceFutureTime(time: string, now: string): string {
   return isUtcBefore(new Date(Date.parse(now) + maxClockLeadMs).toISOString(), time) ? now : time;
-}
-
-function wasClosedBeforeChange(closedAt: string | null, modifiedAt: string | null): boolean {
-  return closedAt !== null && (modifiedAt === null || !isUtcBefore(closedAt, modifiedAt));
 }
 
 /** Returns the later of two times. If one time is null, returns the other time. */

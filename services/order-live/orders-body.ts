@@ -61,10 +61,7 @@ export function createLiveOrdersParser() {
 
 export type ThreadedLiveOrdersBodyParser = ReturnType<typeof createLiveOrdersParser>;
 
-/**
- * Parses a list of orders, and validates them one by one, so that lists with many issues are cheap. @throws `ApiError`
- * malformed_json.
- */
+/** Parses a list of orders one by one, so that a list with many issues is cheap. @throws `ApiError` malformed_json. */
 function readOrders(
   bytes: Uint8Array,
   orderMaxBytes: number,

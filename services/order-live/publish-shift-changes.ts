@@ -66,10 +66,7 @@ export async function publishOpenedShifts(
   ]);
 }
 
-/**
- * Publishes those shifts that are open and have no live orders anymore, with their former live orders that are in no
- * till.
- */
+/** Publishes the open shifts without live orders, with their former live orders that are in no till. */
 export async function publishEndedShifts(
   tx: SqlTransaction,
   tillIds: string[],

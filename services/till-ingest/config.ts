@@ -9,21 +9,15 @@ export const tillIngestServiceConfigSchema = z.object({
   /** URL of the object store for the bodies of tills: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /**
-   * Heap limit in megabytes of each thread that parses large tills, of which the largest needs 256 MB.
-   * `--max-old-space-size` takes precedence.
+   * Heap limit in megabytes of a thread that parses tills, unless `--max-old-space-size` is set. The largest till needs
+   * 256.
    */
   TILL_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
-  /**
-   * Days for which the bodies of replaced till revisions are kept. By default, until personal data of the till is
-   * erased.
-   */
+  /** Days for which bodies of replaced revisions are kept; by default, until personal data of the till is erased. */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /**
-   * Maximum number of tills that a location can push or replace per day. The default allows the import of ten years in
-   * one day.
-   */
+  /** Maximum number of tills that a location can push or replace per day. The default allows to import ten years. */
   MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum bytes of tills that a location can push or replace per day. The default allows 20,000 tills of 1 MB. */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),

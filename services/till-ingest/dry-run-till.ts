@@ -23,20 +23,6 @@ const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
 /** reporting calculates one at a time for each location, and each request that waits occupies a connection of the gateway. */
 const dryRuns = new Admission(locationLimits.tillDryRuns);
 
-/**
- * Returns what the push of a till would result in, as reporting computes and checks it. Nothing is stored: the body is
- * sent over NATS. @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has
- * too many unfinished dry runs; service_unavailable when reporting does not reply in time.
- */
-export async function dryRunTill(services: DryRunServices, request: DryRunRequest): Promise<TillDryRun> {
-  const release = dryRuns.hold(request.location.id);
-  try {
-    return await requestDryRun(services, request);
-  } finally {
-    release();
-  }
-}
-
 interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotas" | "sendBusRequest"> {
   locations: Pick<LocationLookupClient, "getCurrency">;
 }
@@ -47,44 +33,62 @@ interface DryRunRequest {
   context: ObservabilityContext;
 }
 
-async function requestDryRun(
+/**
+ * Returns what the push of a till would result in, as reporting computes and checks it. Nothing is stored: the body is
+ * sent over NATS. @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has
+ * too many unfinished dry runs; service_unavailable when reporting does not reply in time.
+ */
+export async function dryRunTill(
   { db, quotas, locations, sendBusRequest }: DryRunServices,
   { location: { id: locationId, timeZone }, till, context }: DryRunRequest,
 ): Promise<TillDryRun> {
-  const { metadata, hash, bytes, currencies, warnings } = till;
-  const { tillId, format: version, orderCount } = metadata;
-  context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
-  // Quality 4 is as fast as gzip and needs less space. Runs in a thread of libuv.
-  const compression = compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
-  // A push that is rejected does not wait for the compression.
-  compression.catch(() => {});
-  await requireAvailableTillId(db, { id: tillId, locationId, hash });
-  const compressed = await compression;
-  if (compressed.byteLength > maxCompressedBytes) {
-    throw new ApiError("body_too_large", {
-      detail:
-        "With `dryRun=true`, the body can have at most about 750 KB after compression. Push the till without `dryRun`.",
-    });
-  }
-  await db.transaction((tx) =>
-    consumeDailyQuotasOrThrow(tx, locationId, [
-      { quota: quotas.dryRuns, amount: 1 },
-      { quota: quotas.dryRunOrders, amount: orderCount },
-    ]),
-  );
-  const currency = currencies.length > 0 ? await locations.getCurrency(locationId, context) : null;
-  const currencyWarnings = currency === null ? [] : findCurrencyWarnings(currencies, currency);
-  const body = compressed.toString("base64");
-  const request: TillDryRunRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
-  const text = JSON.stringify(request);
-  return context.runStep({ name: "request dry run" }, async () => {
-    const reply = await sendBusRequest(tillDryRunTopic, text, { timeoutMs }).catch((cause) => {
-      throw new ApiError("service_unavailable", {
-        detail: "The till could not be checked. Nothing was stored. Retry shortly.",
-        cause,
+  const release = dryRuns.hold(locationId);
+  try {
+    const { metadata, hash, bytes, currencies, warnings } = till;
+    const { tillId, format: version, orderCount } = metadata;
+    context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
+    // Quality 4 is as fast as gzip and needs less space. Runs in a thread of libuv.
+    const compression = compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+    // A push that is rejected does not wait for the compression.
+    compression.catch(() => {});
+    await requireAvailableTillId(db, { id: tillId, locationId, hash });
+    const compressed = await compression;
+    if (compressed.byteLength > maxCompressedBytes) {
+      throw new ApiError("body_too_large", {
+        detail:
+          "With `dryRun=true`, the body can have at most about 750 KB after compression. Push the till without `dryRun`.",
       });
+    }
+    await db.transaction((tx) =>
+      consumeDailyQuotasOrThrow(tx, locationId, [
+        { quota: quotas.dryRuns, amount: 1 },
+        { quota: quotas.dryRunOrders, amount: orderCount },
+      ]),
+    );
+    const currency = currencies.length > 0 ? await locations.getCurrency(locationId, context) : null;
+    const currencyWarnings = currency === null ? [] : findCurrencyWarnings(currencies, currency);
+    const body = compressed.toString("base64");
+    const request: TillDryRunRequest = {
+      locationId,
+      timeZone,
+      tillId,
+      version,
+      hash,
+      body,
+      bodyBytes: bytes.byteLength,
+    };
+    const text = JSON.stringify(request);
+    return context.runStep({ name: "request dry run" }, async () => {
+      const reply = await sendBusRequest(tillDryRunTopic, text, { timeoutMs }).catch((cause) => {
+        throw new ApiError("service_unavailable", {
+          detail: "The till could not be checked. Nothing was stored. Retry shortly.",
+          cause,
+        });
+      });
+      const result = TillDryRun.parse(JSON.parse(reply));
+      return { ...result, warnings: [...warnings, ...currencyWarnings, ...result.warnings] };
     });
-    const result = TillDryRun.parse(JSON.parse(reply));
-    return { ...result, warnings: [...warnings, ...currencyWarnings, ...result.warnings] };
-  });
+  } finally {
+    release();
+  }
 }

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestServiceContext } from "./context.ts";
-import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import { removeUnreferencedObject } from "./periodic/remove-unused-bodies.ts";
+import { buildTillObjectKey, confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
 import { findTillRow, lockTillRow } from "./queries/tills.ts";
-import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
-import { buildTillObjectKey } from "./till-object-key.ts";
 import { createNextTillRevision } from "./till-revisions.ts";
 
 /**

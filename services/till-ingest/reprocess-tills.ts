@@ -16,12 +16,12 @@ import {
   recordReprocessing,
   tryLockBulkReprocessingRow,
 } from "./queries/reprocessings.ts";
-import { findTillLocationId } from "./queries/till-directory.ts";
-import { groupByLocation } from "./queries/till-partitions.ts";
 import { findRevisionReasons, type TillRevisionAuthor } from "./queries/till-versions.ts";
 import {
   countTillsInOtherTimeZone,
   countTillsNotOverdueForReport,
+  findTillLocationId,
+  groupByLocation,
   lockTillRow,
   type TillRow,
 } from "./queries/tills.ts";
@@ -68,10 +68,7 @@ export async function requestTillReprocessing(
   });
 }
 
-/**
- * Returns the time zone of a location, which may have changed since its tills were pushed; undefined if it does not
- * exist.
- */
+/** Returns the time zone of a location, which may have changed since its tills were pushed; undefined without one. */
 async function findCurrentTimeZone(
   locations: TillIngestServiceContext["locations"],
   locationId: string,
@@ -85,10 +82,7 @@ async function findCurrentTimeZone(
   }
 }
 
-/**
- * Returns whether a reprocessing of the till in this time zone has no report yet, and is not overdue. An overdue one
- * may be lost.
- */
+/** Returns whether a reprocessing in this time zone waits for its report. An overdue one may be lost, and does not. */
 async function isBeingReprocessed(
   tx: SqlTransaction,
   { till, timeZone = till.timeZone }: { till: TillRow; timeZone: string | undefined },
@@ -108,9 +102,8 @@ const maxPendingTills = 1_000;
 type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">;
 
 /**
- * Starts the loop that queues the tills of reprocessings in batches, always of the one with the least progress.
- * Progress is stored in the transaction that queues the batch, so that no batch is lost or queued twice when a process
- * dies.
+ * Starts the loop that queues the tills of reprocessings in batches, always of the one with the least progress. Stores
+ * progress in the transaction that queues the batch, so that a crash neither loses nor repeats one.
  */
 export function startTillReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;

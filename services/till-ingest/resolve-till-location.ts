@@ -8,8 +8,7 @@ import {
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
-import { findTillLocationId } from "./queries/till-directory.ts";
-import { findTillRow, type TillRow } from "./queries/tills.ts";
+import { findTillLocationId, findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
 /** Returns the location that a V1 till states. @throws `ApiError` location_forbidden, location_not_found. */

@@ -9,9 +9,9 @@ import { createTillQuotas, tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
 import { removeOrphanedTillObjectsTask, removeReplacedTillBodiesTask } from "./periodic/remove-unused-bodies.ts";
 import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
-import { findTillLocationId } from "./queries/till-directory.ts";
 import {
   countTillsWithOverdueReport,
+  findTillLocationId,
   listTillsWithOverdueReport,
   markTillForImmediateRequeue,
 } from "./queries/tills.ts";

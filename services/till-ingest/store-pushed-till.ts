@@ -5,11 +5,17 @@ import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
-import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
-import { claimTillId, findTillLocationId } from "./queries/till-directory.ts";
-import { findTillRow, insertTill, lockTillRow, type NewTillRow, type TillRow } from "./queries/tills.ts";
+import { buildTillObjectKey, confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import {
+  claimTillId,
+  findTillLocationId,
+  findTillRow,
+  insertTill,
+  lockTillRow,
+  type NewTillRow,
+  type TillRow,
+} from "./queries/tills.ts";
 import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
-import { buildTillObjectKey } from "./till-object-key.ts";
 import { createNextTillRevision, recordTillRevision } from "./till-revisions.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
 
@@ -155,10 +161,7 @@ export async function replaceTillBody(
   });
 }
 
-/**
- * Counts a new body toward the quotas, and records its upload before it is stored. Sets the key under which it must be
- * stored.
- */
+/** Counts a body toward the quotas and records its upload before it is stored. Sets the key under which to store it. */
 async function countUpload(sql: SqlClient, quotas: TillIngestServiceContext["quotas"], row: NewTillRow): Promise<void> {
   await consumeDailyQuotasOrThrow(sql, row.locationId, [
     { quota: quotas.tills, amount: 1 },

@@ -10,10 +10,7 @@ import {
 } from "@pragma/runtime/messaging/audit-events";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
-/**
- * Adds a change of this service to the audit log. Each of `changedKeys` counts as a change. @throws `ApiError`
- * quota_exceeded.
- */
+/** Adds a change to the audit log. Each of `changedKeys` counts as a change. @throws `ApiError` quota_exceeded. */
 export async function insertAuditEvent(
   tx: SqlTransaction,
   { actor, requestId }: AuditSource,
@@ -66,10 +63,7 @@ interface AuditEventFilter {
   readerLocationId: string | null;
 }
 
-/**
- * Returns the query for entries, without the addresses that keys of one location must not see: those of others and
- * operators.
- */
+/** Returns the query for entries. Keys of a location do not see the addresses of operators and other locations. */
 export function buildAuditEventListSql(
   sql: SqlClient,
   { locationId, since, until, action, actor, readerLocationId }: AuditEventFilter,
@@ -97,10 +91,7 @@ export function buildAuditEventListSql(
 
 const rowsPerBatch = 500;
 
-/**
- * Yields entries as JSON lines, newest first. Reads a batch when the client can receive it, so that slow clients hold
- * no connection.
- */
+/** Yields entries as JSON lines, newest first. Reads a batch on demand, so that slow clients hold no connection. */
 export async function* streamAuditEventLines(sql: SqlClient, filter: AuditEventFilter): AsyncGenerator<Uint8Array> {
   const { columns, table, where } = buildAuditEventListSql(sql, filter);
   const encoder = new TextEncoder();

@@ -7,10 +7,7 @@ type ConsumerRow = ApiEntityRowWithDates<ApiConsumer>;
 const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
-/**
- * Matches the consumers that a location created, without those with keys of other locations, which a change would
- * affect.
- */
+/** Matches consumers of a location, without those with keys of other locations, which a change would affect. */
 const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (
     select 1 from api_keys where consumer_id = consumers.id and api_keys.location_id is distinct from ${locationId}
@@ -41,10 +38,7 @@ export async function countConsumersOfLocation(
   return row.count;
 }
 
-/**
- * Locks and returns a consumer, so that no key can be created for it. `locationId` null finds the consumers of all
- * locations.
- */
+/** Locks and returns a consumer, so that no key is created for it. `locationId` null finds those of all locations. */
 export async function lockApiConsumer(
   tx: SqlTransaction,
   { id, locationId }: { id: string; locationId: string | null },

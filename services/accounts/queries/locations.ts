@@ -80,10 +80,7 @@ export async function listLocationPosDevices(
     offset ${offset} limit ${limit}`;
 }
 
-/**
- * Records that a device was used. An older event does not replace its name. Removes the least recently used devices
- * beyond the maximum.
- */
+/** Records the use of a device. An older event does not replace its name. Removes the least recently used devices. */
 export async function recordSeenDevice(
   tx: SqlTransaction,
   { locationId, deviceId, name, seenAt }: BusEventData<"device.seen">,

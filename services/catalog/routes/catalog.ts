@@ -69,47 +69,45 @@ function defineListRoute(
   });
 }
 
-export const listCatalogProductsRoute = defineListRoute("products", {
-  path: "/v1/catalog/",
-  operationId: "listProducts",
-  items: "products",
-  schema: CatalogProduct,
-  description:
-    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the current version of the whole catalog. Send this value as `If-Match` when you replace the catalog.",
-});
-
-export const listCatalogPaymentsRoute = defineListRoute("payments", {
-  path: "/v1/catalog/payments/",
-  operationId: "listPayments",
-  items: "payment methods",
-  schema: CatalogPaymentMethod,
-  description: "Returns every payment method of the location, including disabled payment methods.",
-});
-
-export const listCatalogTaxesRoute = defineListRoute("taxes", {
-  path: "/v1/catalog/taxes/",
-  operationId: "listTaxes",
-  items: "taxes",
-  schema: CatalogTax,
-  description: "Returns every tax of the location, with its rate.",
-});
-
-export const listCatalogModifiersRoute = defineListRoute("modifiers", {
-  path: "/v1/catalog/modifiers/",
-  operationId: "listModifiers",
-  items: "modifiers",
-  schema: CatalogModifierGroup,
-  description:
-    "Returns every modifier of the location. A modifier is a group of options for a product, such as toppings.",
-});
-
-export const listCatalogCategoriesRoute = defineListRoute("categories", {
-  path: "/v1/catalog/categories/",
-  operationId: "listCategories",
-  items: "categories",
-  schema: CatalogCategory,
-  description: "Returns every product category of the location.",
-});
+export const catalogListRoutes = [
+  defineListRoute("products", {
+    path: "/v1/catalog/",
+    operationId: "listProducts",
+    items: "products",
+    schema: CatalogProduct,
+    description:
+      "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the current version of the whole catalog. Send this value as `If-Match` when you replace the catalog.",
+  }),
+  defineListRoute("payments", {
+    path: "/v1/catalog/payments/",
+    operationId: "listPayments",
+    items: "payment methods",
+    schema: CatalogPaymentMethod,
+    description: "Returns every payment method of the location, including disabled payment methods.",
+  }),
+  defineListRoute("taxes", {
+    path: "/v1/catalog/taxes/",
+    operationId: "listTaxes",
+    items: "taxes",
+    schema: CatalogTax,
+    description: "Returns every tax of the location, with its rate.",
+  }),
+  defineListRoute("modifiers", {
+    path: "/v1/catalog/modifiers/",
+    operationId: "listModifiers",
+    items: "modifiers",
+    schema: CatalogModifierGroup,
+    description:
+      "Returns every modifier of the location. A modifier is a group of options for a product, such as toppings.",
+  }),
+  defineListRoute("categories", {
+    path: "/v1/catalog/categories/",
+    operationId: "listCategories",
+    items: "categories",
+    schema: CatalogCategory,
+    description: "Returns every product category of the location.",
+  }),
+];
 
 const mebibyte = 1024 * 1024;
 

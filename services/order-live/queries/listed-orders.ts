@@ -21,8 +21,8 @@ interface ListedOrdersRange extends PageRange<LiveOrderListCursor> {
 }
 
 /**
- * Returns a page of a location's listed orders, newest first; `last` is null if no more orders follow. To save time,
- * orders before the page are read only from the index, and bodies beyond `maxBytes` are not read.
+ * Returns a page of the list, newest first; `last` is null at the end. To save time, does not read bodies before the
+ * page.
  */
 export async function findLiveOrderPage(
   sql: SqlClient,

@@ -53,10 +53,7 @@ export async function findLiveOrderStates(
   );
 }
 
-/**
- * Returns the locations with live orders that have not changed since a time. Uses the index on the time of creation,
- * because an index on the time of the last update would change with every update.
- */
+/** Returns the locations with unchanged live orders. Uses the index on created_at, which updates do not change. */
 export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct location_id as id from live_orders
@@ -95,10 +92,7 @@ export async function upsertLiveOrderRows(
       departed_at = null, closed_at = null`;
 }
 
-/**
- * Marks live orders as departed. `closedAt` is the time at which their till was closed; null if no report contains
- * them.
- */
+/** Marks live orders as departed. `closedAt` is when their till was closed; null if no report contains them. */
 export async function markOrdersNoLongerLive(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
@@ -124,10 +118,7 @@ export async function findLiveOrderResponseBody(
   return row;
 }
 
-/**
- * Records that a till's report is final, with those of its orders that are not stored, which are skipped when they are
- * sent late.
- */
+/** Records that a report is final, with its orders that are not stored, which are skipped when they are sent. */
 export async function recordTillReportIsFinal(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & { tillId: string; closedAt: string },

@@ -13,10 +13,7 @@ export interface LiveOrderChangeLogEntry {
   body: string;
 }
 
-/**
- * Locks a location's stream and returns its last position. Every transaction that appends changes needs this lock, so
- * that positions are consecutive and are committed in sequence.
- */
+/** Locks a location's stream and returns its last position, so that changes are committed in sequence. */
 export async function lockStreamPosition(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,

@@ -42,11 +42,9 @@ export class LiveOrderStreamConnection {
     this.locationId = locationId;
     this.filter = filter;
     this.#filterKey = JSON.stringify(filter);
-    this.output = new LiveOrderSubscriberStream({
-      onClosed: () => {
-        this.#resolveWait();
-        onClosed(this);
-      },
+    this.output = new LiveOrderSubscriberStream(() => {
+      this.#resolveWait();
+      onClosed(this);
     });
   }
 

@@ -13,7 +13,7 @@ afterEach(() => {
 
 function createSubscriberStream() {
   const onClosed = vi.fn();
-  const stream = new LiveOrderSubscriberStream({ onClosed });
+  const stream = new LiveOrderSubscriberStream(onClosed);
   return { stream, onClosed, reader: stream.body.getReader() };
 }
 

@@ -1,11 +1,6 @@
 /** Milliseconds for which a client can read the last chunk of a stream before the client is disconnected. */
 const endGraceMs = 5_000;
 
-interface SubscriberStreamOptions {
-  /** Called once, when the stream has ended or the client has disconnected. */
-  onClosed(): void;
-}
-
 /** The writing end of a client's stream. It buffers chunks until the client reads them. */
 export class LiveOrderSubscriberStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -21,7 +16,8 @@ export class LiveOrderSubscriberStream {
   #endGraceTimer: NodeJS.Timeout | undefined;
   #drainWaiters: (() => void)[] = [];
 
-  constructor({ onClosed }: SubscriberStreamOptions) {
+  /** `onClosed` is called once, when the stream has ended or the client has disconnected. */
+  constructor(onClosed: () => void) {
     this.#onClosed = onClosed;
     this.body = new ReadableStream<Uint8Array>(
       {
@@ -63,10 +59,7 @@ export class LiveOrderSubscriberStream {
     return new Promise((resolve) => this.#drainWaiters.push(resolve));
   }
 
-  /**
-   * Ends the stream with a last chunk, after or instead of the buffered ones. Disconnects a client that does not read
-   * it in time.
-   */
+  /** Ends the stream with a last chunk. Disconnects a client that does not read it in time. */
   endWith(lastChunk: Uint8Array, { shouldDiscardBuffered = false } = {}): void {
     if (this.isClosed) return;
     if (shouldDiscardBuffered) {

@@ -6,10 +6,7 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { OrderLiveServiceContext } from "../context.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
-/**
- * Erases the personal data of orders wherever this service stores it. Later updates of the orders are stored without
- * it.
- */
+/** Erases the personal data of orders wherever this service stores it, and from later updates. */
 export const liveOrderRedactionSubscription = defineEventSubscription<OrderLiveServiceContext, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, orderIds }, once }) => {

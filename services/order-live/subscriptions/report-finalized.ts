@@ -12,10 +12,7 @@ import {
 } from "../queries/orders.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
-/**
- * Removes the orders of a report, and all other orders with its `tillId`, from the live orders. `findSkipReason` states
- * when they can become live again.
- */
+/** Removes the orders of a report, and all others with its `tillId`, from the live orders. See `findSkipReason`. */
 export const removeReportedSubscription = defineEventSubscription<OrderLiveServiceContext, "report.finalized">(
   "report.finalized",
   async ({ data: { locationId, tillId, orderIds, ...report }, services, context: { traceparent }, once }) => {

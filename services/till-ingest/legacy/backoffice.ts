@@ -26,10 +26,7 @@ interface BackofficeRequest {
   signal: AbortSignal;
 }
 
-/**
- * Returns the response body of a GET request. @throws `LegacyBackofficeError`; `ApiError` legacy_not_configured; the
- * reason of an abort.
- */
+/** Returns a response body. @throws `LegacyBackofficeError`; `ApiError` legacy_not_configured; the abort reason. */
 export async function fetchFromLegacyBackoffice(
   config: TillIngestServiceConfig,
   { application, path, maxBytes, signal: parent }: BackofficeRequest,
@@ -82,10 +79,7 @@ interface BackofficeTillFilter extends Pick<BackofficeRequest, "application" | "
   legacyId?: number | undefined;
 }
 
-/**
- * Returns every till that a backoffice lists, without duplicates. @throws `ApiError` legacy_not_configured,
- * legacy_unavailable.
- */
+/** Returns the tills that a backoffice lists. @throws `ApiError` legacy_not_configured, legacy_unavailable. */
 export async function fetchBackofficeTillList(
   config: TillIngestServiceConfig,
   { application, legacyId, signal }: BackofficeTillFilter,

@@ -1,17 +1,36 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
-import { listStaleTillUploadKeys } from "../queries/pending-uploads.ts";
-import { groupByLocation, listTillPartitionSuffixes } from "../queries/till-partitions.ts";
+import {
+  claimObjectRemoval,
+  confirmOverdueUpload,
+  listStaleTillUploadKeys,
+  recordStoredObjectDeletion,
+} from "../queries/pending-uploads.ts";
 import { listReplacedTillBodies, scheduleReplacedBodyRemoval } from "../queries/till-versions.ts";
-import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
+import { groupByLocation, listTillPartitionSuffixes } from "../queries/tills.ts";
+
+/**
+ * Removes an object if `claimObjectRemoval` allows it. Pushes then use a new key. If the process dies, the task
+ * retries.
+ */
+export async function removeUnreferencedObject(
+  { db, objects }: Pick<TillIngestServiceContext, "db" | "objects">,
+  key: string,
+): Promise<boolean> {
+  const removal = await claimObjectRemoval(db.sql, key);
+  if (!removal) {
+    await confirmOverdueUpload(db.sql, key);
+    return false;
+  }
+  await objects.delete(key);
+  await recordStoredObjectDeletion(db.sql, removal);
+  return true;
+}
 
 /** Maximum number of orphaned objects that one run removes. The next run removes the others. */
 const maxPerRun = 1_000;
 
-/**
- * Removes objects that no till refers to a day after their upload, such as those of processes that died before they
- * stored the till.
- */
+/** Removes objects without a till a day after their upload, such as those of crashed processes. */
 export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",
   intervalSeconds: 60 * 60,

@@ -1,8 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
-import { groupByLocation } from "../queries/till-partitions.ts";
 import { findRevisionReasons } from "../queries/till-versions.ts";
-import { listTillsToRequeue, lockTillsToRequeue, recordRequeues } from "../queries/tills.ts";
+import { groupByLocation, listTillsToRequeue, lockTillsToRequeue, recordRequeues } from "../queries/tills.ts";
 import { writeTillPushedToOutbox } from "../till-revisions.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */

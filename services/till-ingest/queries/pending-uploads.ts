@@ -1,7 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { addUniquePartToObjectKey } from "@pragma/runtime/object-store/object-store";
-import { getLocationIdOfTillObjectKey } from "../till-object-key.ts";
+import { addUniquePartToObjectKey, toCompressedObjectKey } from "@pragma/runtime/object-store/object-store";
+import type { TillRow } from "./tills.ts";
+
+/** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
+export function buildTillObjectKey({ locationId, hash }: Pick<TillRow, "locationId" | "hash">): string {
+  return toCompressedObjectKey(`tills/${locationId}/${hash.slice(0, 2)}/${hash}`);
+}
+
+/** Returns the id of the location that the key of a till body contains. @throws `Error` for another key. */
+function getLocationIdOfTillObjectKey(key: string): string {
+  const [folder, locationId] = key.split("/");
+  if (folder !== "tills" || locationId === undefined) throw new Error(`${key} is not the key of a till body.`);
+  return locationId;
+}
 
 const isStale = (sql: SqlClient) => sql`created_at < now() - interval '24 hours'`;
 const isReferenced = (sql: SqlClient | SqlTransaction, key: string) => sql`
@@ -10,10 +22,7 @@ const isReferenced = (sql: SqlClient | SqlTransaction, key: string) => sql`
     where location_id = ${getLocationIdOfTillObjectKey(key)} and object_key = ${key} and body_removed_at is null
   )`;
 
-/**
- * Records that an object is about to be written, and returns its key: a new one if the given key is claimed for a
- * removal.
- */
+/** Records that an object will be written, and returns its key: another one if the given one is being removed. */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
     insert into pending_uploads ${sql({ key })}
@@ -27,8 +36,8 @@ export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): 
 }
 
 /**
- * Records objects as uploads of this age, which are removed at the age of a day if no till refers to them. Returns
- * their keys.
+ * Records objects as uploads of this age, which are removed at the age of a day unless a till has them. Returns the
+ * keys.
  */
 export async function scheduleObjectRemoval(
   tx: SqlTransaction,

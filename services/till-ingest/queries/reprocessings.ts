@@ -4,8 +4,7 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
-import { type TillKey, type TillRow, tillColumns } from "./tills.ts";
+import { listTillPartitionSuffixes, sumOverTillPartitions, type TillKey, type TillRow, tillColumns } from "./tills.ts";
 
 export interface BulkTillReprocessingRow {
   id: string;
@@ -71,8 +70,7 @@ export async function findBulkTillReprocessing(
 }
 
 /**
- * Returns the id of the unfinished reprocessing with the least progress that no other instance has locked, if there is
- * one.
+ * Returns the id of the unlocked reprocessing with the least progress, as a list; an empty list if all are finished.
  */
 export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
@@ -108,8 +106,8 @@ interface TillsToReprocess {
 }
 
 /**
- * Returns the next tills of a reprocessing: of one location by id, or of one partition after the other by location and
- * id.
+ * Returns the next tills of a reprocessing, sorted by id, or by partition, location and id if it includes all
+ * locations.
  */
 export async function listNextTillsToReprocess(
   tx: SqlTransaction,

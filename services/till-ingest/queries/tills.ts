@@ -1,6 +1,6 @@
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** The columns that a push or a replacement provides. All other columns are set by the queries. */
 export interface NewTillRow {
@@ -39,10 +39,7 @@ export interface TillRow extends NewTillRow {
 /** The key of a till. The location comes first in the keys of all tables, which are partitioned by it. */
 export type TillKey = Pick<TillRow, "locationId" | "id">;
 
-/**
- * Queries select these columns instead of `*`, with which prepared statements would fail after a migration adds a
- * column.
- */
+/** Queries select these instead of `*`, because prepared statements with `*` fail after a migration adds a column. */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
   order_count, created_at, updated_at, pushed_hash, erased_revision, next_requeue_at, requeue_count, result_revision,
@@ -57,10 +54,7 @@ export async function findTillRow(
   return till;
 }
 
-/**
- * Inserts and returns a till, whose id its location must have claimed; undefined if it exists. Waits for concurrent
- * inserts.
- */
+/** Inserts and returns a till, whose id must be claimed; undefined if it exists. Waits for concurrent inserts. */
 export async function insertTill(
   tx: SqlTransaction,
   till: NewTillRow,
@@ -304,4 +298,64 @@ export async function findStoredLegacyTillIds(
     select server_id from tills
     where location_id = ${locationId} and server_id = any(${serverIds}::bigint[]) and server_id is not null`;
   return new Set(rows.map((row) => row.serverId));
+}
+
+/** Returns the id of the location that uses a till id; undefined if no location does. */
+export async function findTillLocationId({ sql }: Pick<Database, "sql">, tillId: string): Promise<string | undefined> {
+  const [row] = await sql<{ locationId: string }[]>`
+    select location_id from till_directory where till_id = ${tillId}`;
+  return row?.locationId;
+}
+
+/** Reserves a till id, and returns the location that has it. Waits for concurrent transactions with the id. */
+export async function claimTillId(
+  tx: SqlTransaction,
+  { tillId, locationId }: { tillId: string; locationId: string },
+): Promise<string> {
+  const { count } = await tx`
+    insert into till_directory ${tx({ tillId, locationId })} on conflict (till_id) do nothing`;
+  if (count > 0) return locationId;
+  // The lock keeps the till from being removed until the transaction ends.
+  const [row] = await tx<{ locationId: string }[]>`
+    select location_id from till_directory where till_id = ${tillId} for key share`;
+  // Without a row, the till was removed in the meantime because of its age.
+  return row ? row.locationId : claimTillId(tx, { tillId, locationId });
+}
+
+/** Waits for pushes of a till, and locks its directory row until the transaction ends. */
+export async function lockTillId(tx: SqlTransaction, tillId: string): Promise<void> {
+  await tx`select from till_directory where till_id = ${tillId} for update`;
+}
+
+/**
+ * Returns the suffixes of the partitions of `tills` and `till_versions`: `_p00` to `_p31`. Partitions with the same
+ * suffix have the same locations, so statements over all locations read one pair at a time.
+ */
+export async function listTillPartitionSuffixes(sql: SqlClient | SqlTransaction): Promise<string[]> {
+  const names = await listPartitionNames(sql, "tills");
+  return names.map((name) => name.slice("tills".length));
+}
+
+/** Returns the sum of the counts that `count` returns for each partition, counted up to `limit`. */
+export async function sumOverTillPartitions(
+  sql: SqlClient | SqlTransaction,
+  count: (suffix: string, remaining: number) => Promise<number>,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  let sum = 0;
+  for (const suffix of await listTillPartitionSuffixes(sql)) {
+    if (sum >= limit) break;
+    sum += await count(suffix, limit - sum);
+  }
+  return sum;
+}
+
+export function groupByLocation<Row extends { locationId: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.locationId);
+    if (group) group.push(row);
+    else groups.set(row.locationId, [row]);
+  }
+  return groups;
 }

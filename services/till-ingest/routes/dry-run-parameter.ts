@@ -7,7 +7,7 @@ function findDryRunParameterNames({ searchParams }: URL): string[] {
 }
 
 /**
- * Rejects a push whose parameter `dryRun` is misspelled or repeated, because the till would be stored. @throws `ApiError`
+ * Rejects a push with a misspelled or repeated `dryRun`, which would store the till. @throws `ApiError`
  * invalid_request.
  */
 export function requireClearDryRun(url: URL): void {
@@ -19,10 +19,7 @@ export function requireClearDryRun(url: URL): void {
   throw createInvalidRequestError([{ in: "query", path: wrongName ?? "dryRun", code, message }]);
 }
 
-/**
- * Rejects `dryRun`, or a misspelling, in operations without dry runs, which would change tills. @throws `ApiError`
- * invalid_request.
- */
+/** Rejects `dryRun` in operations without dry runs, which would change tills. @throws `ApiError` invalid_request. */
 export function rejectDryRun(url: URL): void {
   const [path] = findDryRunParameterNames(url);
   if (path === undefined) return;

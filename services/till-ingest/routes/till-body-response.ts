@@ -129,10 +129,7 @@ function createBodyVerifier(till: TillBody, isEncoded: boolean) {
   };
 }
 
-/**
- * Returns the chunks of `source`, the last one after all have been verified. If they are invalid, calls `onError` and
- * fails.
- */
+/** Returns the chunks of `source`, the last one after all were verified. Otherwise, calls `onError` and fails. */
 function createVerifiedStream(
   source: ReadableStream<Uint8Array>,
   verifier: ReturnType<typeof createBodyVerifier>,

@@ -1,8 +1,13 @@
 import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestServiceContext } from "../context.ts";
 import { scheduleObjectRemoval } from "../queries/pending-uploads.ts";
-import { lockTillId } from "../queries/till-directory.ts";
-import { deleteTill, lockTillRow, recordParkedTillReport, recordTillReportResult } from "../queries/tills.ts";
+import {
+  deleteTill,
+  lockTillId,
+  lockTillRow,
+  recordParkedTillReport,
+  recordTillReportResult,
+} from "../queries/tills.ts";
 
 /** Record what became of the report of a till. */
 export const reportEventSubscriptions: EventSubscription<TillIngestServiceContext>[] = [

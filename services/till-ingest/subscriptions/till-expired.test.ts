@@ -3,7 +3,7 @@ import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { claimTillId } from "../queries/till-directory.ts";
+import { claimTillId } from "../queries/tills.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
 

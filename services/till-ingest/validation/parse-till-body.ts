@@ -141,14 +141,9 @@ export const tillValidators = {
   }),
 };
 
-/** A valid till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
-interface TillMetadataWithBodyHash extends ValidatedTillBody {
-  hash: string;
-}
-
 /**
- * JSON limits of a whole till, which allow 50 MB of real orders. reporting must calculate a till within the memory of a
- * thread.
+ * JSON limits of a whole till, which reporting calculates within the memory of a thread. They allow 50 MB of real
+ * orders.
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
@@ -156,7 +151,7 @@ const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 export function parseTillBodyMetadata(
   bytes: Uint8Array,
   requestedFormat: AcceptedTillBodyFormat,
-): TillMetadataWithBodyHash | RequestBodyIssues {
+): (ValidatedTillBody & { hash: string }) | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, tillJsonLimits);
   if (limitIssue) return limitIssue;
   const body = parseJsonBody(bytes);
@@ -168,8 +163,10 @@ export function parseTillBodyMetadata(
 export default createBodyParserWorkerFunction(parseTillBodyMetadata);
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface TillMetadataWithBodyBytes extends TillMetadataWithBodyHash {
+export interface TillMetadataWithBodyBytes extends ValidatedTillBody {
   bytes: Uint8Array;
+  /** SHA-256 of the bytes, in hexadecimal. */
+  hash: string;
 }
 
 /** Maximum bytes of a body that is parsed without a thread, because parsing such a body takes only about 2 ms. */
