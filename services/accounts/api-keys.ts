@@ -48,8 +48,8 @@ export async function addApiKey(tx: SqlTransaction, key: NewApiKeyRow, tracepare
 const maxActiveKeys = 100;
 
 /**
- * Checks the number of a consumer's active keys at a location, after a key was added. Operators have no limit. Keys
- * that are added at the same time can exceed the limit by their number. @throws `ApiError` limit_reached.
+ * Checks the number of active keys after one was added; concurrent requests can exceed it. @throws `ApiError`
+ * limit_reached.
  */
 async function requireActiveKeyLimit(
   tx: SqlTransaction,

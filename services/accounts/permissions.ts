@@ -47,8 +47,8 @@ export async function requireGrantableRateLimits(
 }
 
 /**
- * Returns the latest expiry that a principal may give to a new key; null for any. A key's successors expire with it at
- * the latest. Operators may give any expiry, except to the successor of their own key.
+ * Returns the latest expiry of a new key, which must not outlive an expiring creator; null if the principal may give
+ * any.
  */
 export async function findLatestGrantableExpiry(
   tx: SqlTransaction,

@@ -30,13 +30,14 @@ export async function replaceCatalog(
 ): Promise<ReplaceCatalogResponse> {
   return db.transaction(async (tx) => {
     const current = await lockCatalogInsertingIfMissing(tx, locationId);
-    const { etag, counts } = catalog;
+    const { etag, counts, lists } = catalog;
     const changed = current.etag !== etag;
     // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.
     if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
     if (changed) {
+      const bytes = Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
       await consumeDailyQuotaOrThrow(tx, { locationId, quota: changeQuota, amount: 1 });
-      await consumeDailyQuotaOrThrow(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+      await consumeDailyQuotaOrThrow(tx, { locationId, quota, amount: bytes });
     }
     const { updatedAt } = changed ? await replaceChangedCatalogLists(tx, locationId, catalog) : current;
     if (changed) {
@@ -45,10 +46,6 @@ export async function replaceCatalog(
     }
     return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
   });
-}
-
-function catalogByteLength({ lists }: SerializedCatalog): number {
-  return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 }
 
 /** Throws precondition_failed unless a tag matches. `*` matches every catalog, even the empty one of a new location. */

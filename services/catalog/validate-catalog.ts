@@ -14,8 +14,7 @@ import { z } from "zod";
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
- * Validates a parsed body, and the references between its lists. Returns the catalog or its issues. To save time,
- * validates item by item and stops when there are more issues than a response counts exactly.
+ * Validates a body item by item, up to the number of issues that a response counts. Returns the catalog or its issues.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
@@ -49,39 +48,35 @@ function validateList(name: CatalogItemListName, list: unknown, issues: IssueCol
   return validated;
 }
 
-type CatalogBody = Record<string, unknown>;
-type BodyIssue = Omit<RequestIssue, "in">;
-
 /** Maximum length of ids in error messages, in characters. Longer ids are omitted. */
 const maxShownLength = 60;
 
 /**
- * Returns an issue for each product or price that refers to a missing category or tax. Reads the unvalidated body, so
- * that the result does not depend on other issues. A missing list is an issue itself.
+ * Returns an issue for each reference to a missing category or tax, also in an invalid body. A missing list is an issue
+ * itself.
  */
-function* findDanglingReferences({ products, categories, taxes }: CatalogBody): Generator<BodyIssue> {
+function* findDanglingReferences({
+  products,
+  categories,
+  taxes,
+}: Record<string, unknown>): Generator<Omit<RequestIssue, "in">> {
   const categoryIds = fieldValues(categories, "id");
   const percentages = fieldValues(taxes, "percentage");
   for (const [index, product] of entriesOf(products)) {
     const categoryId = getValueAtPath(product, ["categoryId"]);
     if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
       const receivedText = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
-      yield unknownReferenceIssue(
-        `products[${index}].categoryId`,
-        `Must be the ID of one of the categories${receivedText}`,
-      );
+      const message = `Must be the ID of one of the categories${receivedText}`;
+      yield { path: `products[${index}].categoryId`, code: "unknown_reference", message };
     }
     for (const [position, price] of entriesOf(getValueAtPath(product, ["priceList"]))) {
       const taxRate = getValueAtPath(price, ["taxRate"]);
       if (typeof taxRate !== "number" || taxRate === 0 || !percentages || percentages.has(taxRate)) continue;
       const path = `products[${index}].priceList[${position}].taxRate`;
-      yield unknownReferenceIssue(path, `Must be the percentage of one of the taxes, or 0; got ${taxRate}`);
+      const message = `Must be the percentage of one of the taxes, or 0; got ${taxRate}`;
+      yield { path, code: "unknown_reference", message };
     }
   }
-}
-
-function unknownReferenceIssue(path: string, message: string): BodyIssue {
-  return { path, code: "unknown_reference", message };
 }
 
 /** Returns the values of a field in all items of a list; undefined if `list` is not an array. */

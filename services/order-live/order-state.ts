@@ -83,8 +83,8 @@ export function getLaterTime(one: string | null, other: string | null): string |
 }
 
 /**
- * Returns the type of the event that a change publishes, if any. An open order publishes `order.call` when it is new,
- * when it was closed before, or when its products or menus have changed.
+ * Returns the event that a change publishes, if any. An open order is called when it is new, reopened or has other
+ * items.
  */
 export function determineOrderEventType(
   before: (OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">) | undefined,

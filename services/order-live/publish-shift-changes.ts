@@ -20,8 +20,7 @@ interface ShiftChangeOptions {
 }
 
 /**
- * The daily quota of shifts that a location opens. Without it, invented till ids in orders could fill the stream of the
- * events of all tills. A shift beyond the quota is not known to be open.
+ * Without this quota, invented till ids could fill the stream of all tills. Shifts beyond it are not known to be open.
  */
 const openShiftQuota = { name: "open_shifts", maximum: 1_000, unit: "shifts" };
 

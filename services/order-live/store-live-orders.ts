@@ -30,15 +30,10 @@ interface UpsertOrdersOptions {
   context: ObservabilityContext;
 }
 
-export interface SkippedLiveOrder {
-  id: string;
-  reason: SkippedLiveOrderReason;
-}
-
 interface UpsertedLiveOrders {
   /** The ids and response bodies of the orders that were created or updated. */
   applied: Pick<LiveOrderUpsertRow, "id" | "body">[];
-  skipped: SkippedLiveOrder[];
+  skipped: { id: string; reason: SkippedLiveOrderReason }[];
 }
 
 interface OrderChange {
@@ -72,7 +67,7 @@ export async function storeLiveOrders(
     ]);
     const now = new Date().toISOString();
     const changes: OrderChange[] = [];
-    const skipped: SkippedLiveOrder[] = [];
+    const skipped: UpsertedLiveOrders["skipped"] = [];
     let position = lastPosition;
     for (const received of orders) {
       const order = replaceFutureModificationTime(received, now);
@@ -233,10 +228,7 @@ function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdenti
   return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }
 
-/**
- * The daily quota of `device.seen` events of a location. Without it, invented devices could fill the stream of the
- * events of all tills, because unchanged orders count toward no other quota.
- */
+/** Without this quota, invented devices in unchanged orders could fill the stream of the events of all tills. */
 const deviceEventQuota = { name: "device_events", maximum: 100 * maxDevicesPerLocation, unit: "events" };
 
 /**

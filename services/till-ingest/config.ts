@@ -22,8 +22,8 @@ export const tillIngestServiceConfigSchema = z.object({
   /** Maximum bytes of tills that a location can push or replace per day. The default allows 20,000 tills of 1 MB. */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /**
-   * Maximum number of orders in the tills that a location can push, replace and reprocess per day, and the same number
-   * in dry runs. The default allows 20,000 tills of 250 orders.
+   * Maximum number of orders in the tills of a location per day, and in its dry runs. The default allows 20,000 tills
+   * of 250.
    */
   MAX_TILL_ORDERS_PER_DAY: integerEnvSchema(1).default(5_000_000),
   /** Maximum number of pushes with `dryRun=true` per location and day. */
@@ -47,10 +47,7 @@ export function createTillQuotas(config: TillIngestServiceConfig) {
   return {
     tills: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" },
     bytes: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" },
-    /**
-     * The event `report.finalized` contains the ids of all orders of a till, so without this quota, tills of many small
-     * orders could fill the event stream of all locations.
-     */
+    /** Without it, tills of many tiny orders could fill the stream with `report.finalized`, which has all order ids. */
     orders: { name: "till_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" },
     /** Replacements and reprocessings. Bulk reprocessings do not count. */
     revisions: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },

@@ -45,8 +45,7 @@ export function createTillOperatorRoutes(
   const { db, requeueAfterSeconds } = services;
   const app = new Hono();
   app.get("/unfinished", async (context) => {
-    const parsedSeconds = z.coerce.number().int().min(0).safeParse(context.req.query("seconds"));
-    const seconds = parsedSeconds.success ? parsedSeconds.data : requeueAfterSeconds;
+    const seconds = z.coerce.number().int().min(0).catch(requeueAfterSeconds).parse(context.req.query("seconds"));
     return context.json(await listTillsWithOverdueReport(db.sql, { seconds, limit: maxListedTills }));
   });
   app.post("/unfinished/:tillId/retry", async (context) => {

@@ -46,16 +46,11 @@ export async function insertRecordedAuditEvent(
     )`;
 }
 
-interface UpperBound {
-  instant: string;
-  /** Whether entries of exactly this instant are listed. */
-  isIncluded: boolean;
-}
-
 interface AuditEventFilter {
   locationId: string | null;
   since: string | null;
-  until: UpperBound | null;
+  /** The last instant, or the first one after it if it is not included. */
+  until: { instant: string; isIncluded: boolean } | null;
   action: string | null;
   /** The id of an API key, or another type of actor. */
   actor: string | null;

@@ -21,8 +21,7 @@ const noLocationId = "00000000-0000-0000-0000-000000000000";
 const publicLocationId = (sql: SqlClient) => sql`nullif(location_id, ${noLocationId})`;
 
 /**
- * Adds counts to those of their minutes and days (UTC). Ignores keys that do not exist. Locks rows in the sequence of
- * their keys, so that concurrent batches cannot deadlock.
+ * Adds counts to those of their minutes and days (UTC), in the sequence of their keys, so that batches cannot deadlock.
  */
 export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
   if (counts.length === 0) return;

@@ -38,11 +38,8 @@ export const listApiKeysRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveListedLocationId(principal, query.locationId);
-    return queryNewestRowsPageResponse(
-      { query, locationId, principal, url, origin },
-      services.db.sql,
-      buildApiKeyListSql(services.db.sql, locationId),
-    );
+    const list = buildApiKeyListSql(services.db.sql, locationId);
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, services.db.sql, list);
   },
 });
 

@@ -115,8 +115,5 @@ export const exportAuditEventsRoute = defineAccountsRoute({
   },
 });
 
-/**
- * The memory of an unread export: two batches. It limits how many exports of a key run at the same time, so that they
- * leave database connections for the lookups of API keys.
- */
+/** The memory of two batches. It limits concurrent exports, so that key lookups find free database connections. */
 const streamMemoryBytes = 1024 * 1024;

@@ -24,11 +24,8 @@ export const listConsumersRoute = defineAccountsRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
-    return queryNewestRowsPageResponse(
-      { query, locationId, principal, url, origin },
-      services.db.sql,
-      buildApiConsumerListSql(services.db.sql, locationId),
-    );
+    const list = buildApiConsumerListSql(services.db.sql, locationId);
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, services.db.sql, list);
   },
 });
 

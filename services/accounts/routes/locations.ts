@@ -64,16 +64,9 @@ export const listLocationsRoute = defineAccountsRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
-    const filter = {
-      locationId,
-      application: query.app ?? null,
-      legacyId: query.legacyId ?? null,
-    };
-    return queryNewestRowsPageResponse(
-      { query, locationId, principal, url, origin },
-      services.db.sql,
-      buildLocationListSql(services.db.sql, filter),
-    );
+    const { sql } = services.db;
+    const list = buildLocationListSql(sql, { locationId, application: query.app ?? null, legacyId: query.legacyId ?? null });
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 
@@ -201,11 +194,9 @@ const ownLocationQuery = z.object({
   size: integerQueryParameter(z.int().min(1).max(maxDevicesPerLocation))
     .default(maxDevicesPerLocation)
     .meta({
-      ...{
-        description: "Number of devices per page. By default, all devices are returned.",
-        example: maxDevicesPerLocation,
-      },
-      ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
+      description: "Number of devices per page. By default, all devices are returned.",
+      ...{ example: maxDevicesPerLocation, default: maxDevicesPerLocation },
+      ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation },
     }),
   locationId: locationIdQueryParameter(),
 });

@@ -89,12 +89,8 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
     const locationId = resolveListedLocationId(principal, query.locationId);
-    const filter = { locationId, keyId: query.keyId };
-    return queryNewestRowsPageResponse(
-      { query, locationId, principal, url, origin },
-      sql,
-      buildFailedRequestListSql(sql, filter),
-    );
+    const list = buildFailedRequestListSql(sql, { locationId, keyId: query.keyId });
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 

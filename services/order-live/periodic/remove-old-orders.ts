@@ -12,8 +12,7 @@ import {
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /**
- * Removes departed orders, unchanged live orders and tills with a final report after the retention period. The till of
- * an unchanged order will probably never be closed. A later upsert makes the order live again.
+ * Removes departed orders, live orders whose till will probably never be closed, and final tills after the retention.
  */
 export const removeOldLiveOrdersTask: PeriodicTask<
   Pick<OrderLiveServiceContext, "db" | "broadcaster" | "log" | "config">

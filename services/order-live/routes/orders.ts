@@ -17,16 +17,11 @@ import { liveOrderFilterQueryShape, pickLiveOrderQueryFilters } from "../order-f
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrderResponseBody } from "../queries/orders.ts";
-import { type SkippedLiveOrder, storeLiveOrders } from "../store-live-orders.ts";
+import { storeLiveOrders } from "../store-live-orders.ts";
 
 const skipReasonList = Object.entries(skippedLiveOrderReasons)
   .map(([reason, meaning]) => `- \`${reason}\`: ${meaning}.`)
   .join("\n");
-
-function buildSkippedOrdersHeader(skipped: readonly SkippedLiveOrder[]): Record<string, string> {
-  if (skipped.length === 0) return {};
-  return { "x-skipped-orders": skipped.map(({ id, reason }) => `${id}=${reason}`).join(", ") };
-}
 
 export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   method: "post",
@@ -65,10 +60,10 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   async handle({ body: orders, query, principal, services, context }) {
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     const { applied, skipped } = await storeLiveOrders(services, { location, orders, context });
-    const response = createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body)));
+    const skippedHeader = skipped.map(({ id, reason }) => `${id}=${reason}`).join(", ");
+    const headers = skippedHeader === "" ? {} : { "x-skipped-orders": skippedHeader };
     return {
-      ...response,
-      headers: { ...response.headers, ...buildSkippedOrdersHeader(skipped) },
+      ...createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body)), headers),
       ordersInBody: { locationId: location.id, orderIds: applied.map(({ id }) => id) },
     };
   },
@@ -122,10 +117,8 @@ export const getLiveOrderRoute = defineOrderLiveRoute({
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const order = await findLiveOrderResponseBody(services.db.sql, {
-      id,
-      locationId: getReadRestrictionLocationId(principal),
-    });
+    const locationId = getReadRestrictionLocationId(principal);
+    const order = await findLiveOrderResponseBody(services.db.sql, { id, locationId });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
     return createConditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
   },
@@ -188,14 +181,10 @@ export const streamLiveOrdersRoute = defineOrderLiveRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const lastEventId = header("last-event-id") || undefined;
     context.addLogFields({ resumes: lastEventId !== undefined });
+    const filter = pickLiveOrderQueryFilters(query);
     return {
       status: 200,
-      body: await services.broadcaster.openStream({
-        locationId,
-        filter: pickLiveOrderQueryFilters(query),
-        lastEventId,
-        signal,
-      }),
+      body: await services.broadcaster.openStream({ locationId, filter, lastEventId, signal }),
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store, no-transform",

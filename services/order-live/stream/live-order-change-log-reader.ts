@@ -53,8 +53,8 @@ export class LiveOrderChangeLogReader {
   }
 
   /**
-   * Runs `read` for a connection when it is its turn. A pause follows if the location shares a busy event loop with
-   * others. Returns undefined, without reading, if the client has left.
+   * Runs `read` when it is the connection's turn, with a pause afterwards if the event loop is busy; not if the client
+   * has left.
    */
   async readForConnection<T>({ output }: LiveOrderStreamConnection, read: () => Promise<T>): Promise<T | undefined> {
     const permit = await this.#reads.acquire();

@@ -7,10 +7,7 @@ import { writeTillPushedToOutbox } from "../till-revisions.ts";
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;
 
-/**
- * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue, because an event may
- * have been lost. If the till cannot be processed, its message becomes a dead letter.
- */
+/** Publishes `till.pushed` again if a report is overdue. If the till cannot be processed, it becomes a dead letter. */
 export const requeueOverdueTillsTask: PeriodicTask<
   Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">
 > = {

@@ -69,9 +69,7 @@ export async function findBulkTillReprocessing(
   return row;
 }
 
-/**
- * Returns the id of the unlocked reprocessing with the least progress, as a list; an empty list if all are finished.
- */
+/** Returns a list with the id of the unlocked reprocessing with the least progress; empty if all are finished. */
 export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from till_reprocessings where finished_at is null

@@ -138,8 +138,8 @@ export async function saveNextTillRevision(
 }
 
 /**
- * Returns the columns for a new revision, which waits for its report. A new training till has no report. A till that a
- * later revision turned into a training till waits for the removal of its earlier report.
+ * Returns the columns of a revision that waits for its report, or for the removal of its report if it became a training
+ * till.
  */
 function pendingResultColumns(
   { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,

@@ -103,10 +103,8 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
         signal,
       }));
     const fetched = await fetchAndStoreLegacyTills(services, { tills, principal, signal, context });
-    context.addLogFields({
-      requested: tills.length,
-      fetched: fetched.reduce((sum, { success }) => sum + success.length, 0),
-    });
+    const fetchedCount = fetched.reduce((sum, { success }) => sum + success.length, 0);
+    context.addLogFields({ requested: tills.length, fetched: fetchedCount });
     return jsonResponse(200, fetched);
   },
 });

@@ -42,11 +42,8 @@ export const reprocessTillRoute = defineTillIngestRoute({
       ...{ id: params.id, locationId: getReadRestrictionLocationId(principal) },
       ...{ author: principal, audit, context, quotas: services.quotas },
     });
-    return jsonResponse(
-      200,
-      { id: till.id, ...toTillFields(till, origin) },
-      { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) },
-    );
+    const headers = { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) };
+    return jsonResponse(200, { id: till.id, ...toTillFields(till, origin) }, headers);
   },
 });
 
@@ -136,10 +133,8 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       return found;
     });
     pollReprocessings();
-    return jsonResponse(202, reprocessingResponse(reprocessing), {
-      location: `/v1/tills/reprocess/${reprocessing.id}`,
-      ...unfinishedHeaders(reprocessing),
-    });
+    const headers = { location: `/v1/tills/reprocess/${reprocessing.id}`, ...unfinishedHeaders(reprocessing) };
+    return jsonResponse(202, reprocessingResponse(reprocessing), headers);
   },
 });
 

@@ -142,11 +142,8 @@ export const replaceTillRoute = defineTillIngestRoute({
     }
     const location = await resolveReplacedLocation(principal, till.metadata, services, context);
     const replaced = await replaceTillBody(services, { location, till, principal, context });
-    return jsonResponse(
-      200,
-      { tillId: replaced.id, ...toTillFields(replaced, origin) },
-      pendingReportHeaders(replaced),
-    );
+    const response: ReplaceTillResponse = { tillId: replaced.id, ...toTillFields(replaced, origin) };
+    return jsonResponse(200, response, pendingReportHeaders(replaced));
   },
 });
 
@@ -177,10 +174,8 @@ export const listTillsRoute = defineTillIngestRoute({
     const { sql } = services.db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const list = buildTillListQueryParts(sql, { locationId, since: query.sinceDate });
-    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, {
-      ...list,
-      toItem: (till: TillRow) => toTillResponse(till, origin),
-    });
+    const toItem = (till: TillRow) => toTillResponse(till, origin);
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, { ...list, toItem });
   },
 });
 
@@ -203,9 +198,8 @@ export const getTillRoute = defineTillIngestRoute({
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
-    const response = createTaggedJsonResponse(JSON.stringify(toTillResponse(till, origin)), {
-      ifNoneMatch: header("if-none-match"),
-    });
+    const body = JSON.stringify(toTillResponse(till, origin));
+    const response = createTaggedJsonResponse(body, { ifNoneMatch: header("if-none-match") });
     return { ...response, headers: { ...response.headers, ...pendingReportHeaders(till) } };
   },
 });
