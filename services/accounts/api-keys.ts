@@ -163,7 +163,10 @@ export async function rotateApiKey(
     const { locationId } = previous;
     const newId = randomUUID();
     const latest = await findLatestGrantableExpiry(tx, { principal, isOwnSuccessor: previous.id === principal.keyId });
-    const expiresAt = resolveExpiry(options.expiresAt, { byDefault: renewExpiry(previous), latest });
+    // By default, both keys are valid for the same time.
+    const lifetimeMs = previous.expiresAt && previous.expiresAt.getTime() - previous.createdAt.getTime();
+    const byDefault = lifetimeMs === null ? null : new Date(Date.now() + lifetimeMs);
+    const expiresAt = resolveExpiry(options.expiresAt, { byDefault, latest });
     const { traceparent } = audit;
     const key = { id: newId, hash, prefix, consumerId: consumer.id, locationId, createdBy: principal.keyId, expiresAt };
     await addApiKey(tx, { ...key, createdFrom: "request" }, traceparent);
@@ -200,9 +203,4 @@ function resolveExpiry(
     throwIfInvalid([{ ...issue, code: "too_big", message }]);
   }
   return expiresAt;
-}
-
-/** Returns the expiry of the key that replaces a key now, so that both are valid for the same time; null for never. */
-function renewExpiry({ createdAt, expiresAt }: { createdAt: Date; expiresAt: Date | null }): Date | null {
-  return expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime());
 }

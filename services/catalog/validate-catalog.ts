@@ -13,9 +13,7 @@ import { z } from "zod";
 /** JSON limits for one item of a catalog list. No valid item reaches them: a modifier can have at most 500 options. */
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
-/**
- * Validates a body item by item, up to the number of issues that a response counts. Returns the catalog or its issues.
- */
+/** Validates a body item by item, up to the number of issues that a response counts. */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
   const body = z.looseObject({}).safeParse(input);

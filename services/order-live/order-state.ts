@@ -82,10 +82,7 @@ export function getLaterTime(one: string | null, other: string | null): string |
   return isUtcBefore(one, other) ? other : one;
 }
 
-/**
- * Returns the event that a change publishes, if any. An open order is called when it is new, reopened or has other
- * items.
- */
+/** Returns the event of a change. An open order publishes `order.call` if it is new, reopened or has other items. */
 export function determineOrderEventType(
   before: (OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">) | undefined,
   after: OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">,

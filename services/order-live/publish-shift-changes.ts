@@ -12,16 +12,14 @@ import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 /** An order that was live and that the till of its shift does not contain. */
 export type OrderWithoutTill = BusEventData<"shift.changed">["ordersWithoutTill"][number];
 
-interface ShiftChangeOptions {
+export interface ShiftChangeOptions {
   locationId: string;
   /** The last position of the location's stream after the change. */
   position: number;
   traceparent: string | undefined;
 }
 
-/**
- * Without this quota, invented till ids could fill the stream of all tills. Shifts beyond it are not known to be open.
- */
+/** Without this quota, invented till ids could fill the stream of all tills. Later shifts are not known to be open. */
 const openShiftQuota = { name: "open_shifts", maximum: 1_000, unit: "shifts" };
 
 export interface OrderOfShift {

@@ -19,7 +19,7 @@ import {
   type StoredLiveOrderState,
 } from "./order-state.ts";
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
-import { type OrderOfShift, publishEndedShifts, publishOpenedShifts } from "./publish-shift-changes.ts";
+import { type OrderOfShift, publishEndedShifts, publishOpenedShifts, type ShiftChangeOptions } from "./publish-shift-changes.ts";
 import { findFinalTillsAndOpenShifts, type OpenShift } from "./queries/open-shifts.ts";
 import { findOrderStates, type LiveOrderUpsertRow, upsertLiveOrderRows } from "./queries/orders.ts";
 import { appendChangeLog, type LiveOrderChangeLogEntry, lockStreamPosition } from "./queries/streams.ts";
@@ -162,13 +162,10 @@ function computeOrderChange(
   return { incoming, before, stored, event, revision: revision || undefined };
 }
 
-interface PublishShiftsOptions {
-  locationId: string;
+interface PublishShiftsOptions extends ShiftChangeOptions {
   timeZone: string;
   openShifts: Map<string, OpenShift>;
-  position: number;
   now: string;
-  traceparent: string;
 }
 
 async function publishShiftChanges(

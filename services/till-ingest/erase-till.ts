@@ -21,16 +21,12 @@ export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: Readonl
 /** Erases in objects with one of these ids as `id` (orders of V2 tills) or `order_id` (tickets of V1 tills). */
 function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (!Array.isArray(value) && hasOrderId(value, orderIds)) return redactPersonalData(value);
+  const { id, order_id: ticketId } = value as { id?: unknown; order_id?: unknown };
+  const isErased = (field: unknown) => typeof field === "string" && orderIds.has(normalizeClientGeneratedUuid(field));
+  if (isErased(id) || isErased(ticketId)) return redactPersonalData(value);
   const entries = Object.entries(value).map(([name, field]) => [name, eraseMatchingOrders(field, orderIds)] as const);
   if (entries.every(([name, field]) => field === (value as Record<string, unknown>)[name])) return value;
   return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries);
-}
-
-function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: ReadonlySet<string>): boolean {
-  return [object.id, object.order_id].some(
-    (id) => typeof id === "string" && orderIds.has(normalizeClientGeneratedUuid(id)),
-  );
 }
 
 const author = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };

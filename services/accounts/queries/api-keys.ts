@@ -20,11 +20,7 @@ export async function insertApiKey(tx: SqlTransaction, key: NewApiKeyRow): Promi
   await tx`insert into api_keys ${tx(key)}`;
 }
 
-export interface ApiKeyEventFields {
-  id: string;
-  hash: string;
-  locationId: string | null;
-}
+export type ApiKeyEventFields = Pick<NewApiKeyRow, "id" | "hash" | "locationId">;
 
 interface LockedApiKey extends ApiKeyEventFields {
   prefix: string;

@@ -20,9 +20,7 @@ const countTables = { minute: "request_counts_by_minute", day: "request_counts_b
 const noLocationId = "00000000-0000-0000-0000-000000000000";
 const publicLocationId = (sql: SqlClient) => sql`nullif(location_id, ${noLocationId})`;
 
-/**
- * Adds counts to those of their minutes and days (UTC), in the sequence of their keys, so that batches cannot deadlock.
- */
+/** Adds counts to their minutes and days (UTC), in the sequence of their keys, so that batches cannot deadlock. */
 export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
   if (counts.length === 0) return;
   for (const [length, table] of Object.entries(countTables))

@@ -11,13 +11,13 @@ import { findLocationRef } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
+const internalRouteDefaults = { tag: "Internal", audience: "internal" } as const;
 
 export const internalApiKeyLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/keys/{hash}",
   operationId: "findApiKey",
-  tag: "Internal",
-  audience: "internal",
+  ...internalRouteDefaults,
   scope: "internal:keys",
   summary: "Find an API key",
   description:
@@ -45,8 +45,7 @@ export const internalLocationLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/locations/{id}",
   operationId: "findLocation",
-  tag: "Internal",
-  audience: "internal",
+  ...internalRouteDefaults,
   scope: "internal:locations",
   summary: "Find a location",
   description: "Returns the application, legacyId, time zone and currency of a location.",
@@ -64,8 +63,7 @@ export const internalLegacyLocationLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/locations/",
   operationId: "findLegacyLocation",
-  tag: "Internal",
-  audience: "internal",
+  ...internalRouteDefaults,
   scope: "internal:locations",
   summary: "Find a location by its legacyId",
   description: "Returns the location with this ID in the legacy backoffice of an application.",

@@ -65,7 +65,11 @@ export const listLocationsRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     const { sql } = services.db;
-    const list = buildLocationListSql(sql, { locationId, application: query.app ?? null, legacyId: query.legacyId ?? null });
+    const list = buildLocationListSql(sql, {
+      locationId,
+      application: query.app ?? null,
+      legacyId: query.legacyId ?? null,
+    });
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });

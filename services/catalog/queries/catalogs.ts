@@ -55,8 +55,8 @@ export interface StoredCatalogItemList {
 }
 
 /**
- * Returns a list of a catalog, without a body above `maxBytes`. Products have the tag of the catalog, which is its
- * If-Match.
+ * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
+ * send this tag as If-Match when they replace the catalog. A body larger than `maxBytes` is not read.
  */
 export async function findCatalogItemList(
   sql: SqlClient,

@@ -11,9 +11,7 @@ import {
 } from "../queries/orders.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
-/**
- * Removes departed orders, live orders whose till will probably never be closed, and final tills after the retention.
- */
+/** Removes departed orders, final tills, and live orders whose till will probably never be closed. */
 export const removeOldLiveOrdersTask: PeriodicTask<
   Pick<OrderLiveServiceContext, "db" | "broadcaster" | "log" | "config">
 > = {

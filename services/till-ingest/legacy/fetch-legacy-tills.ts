@@ -57,7 +57,10 @@ export async function fetchAndStoreLegacyTills(
 
   return Promise.all(
     groups.map(async ({ tills, location }) => {
-      if (!location) return { locationId: null, success: [], errors: tills.map(unknownLocationError) };
+      if (!location) {
+        const message = `No ${tills[0].application} location has the legacyId ${tills[0].legacyId}.`;
+        return { locationId: null, success: [], errors: tills.map(({ serverId }) => ({ message, serverId })) };
+      }
       const serverIds = tills.map(({ serverId }) => serverId);
       const existingServerIds = await findStoredLegacyTillIds(services.db.sql, location.id, serverIds);
       const result: LegacyFetchResults = { locationId: location.id, success: [], errors: [] };
@@ -101,10 +104,6 @@ async function findLocationOfTill(
     if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
     return undefined;
   }
-}
-
-function unknownLocationError({ application, legacyId, serverId }: LegacyTill): { message: string; serverId: number } {
-  return { message: `No ${application} location has the legacyId ${legacyId}.`, serverId };
 }
 
 /** Fetches a till and stores it. @throws `LegacyBackofficeError`; the `ApiError`s of a push; the abort reason. */

@@ -2,7 +2,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { scheduleObjectRemoval } from "./pending-uploads.ts";
-import type { TillRow } from "./tills.ts";
+import type { TillRevisionKey, TillRow } from "./tills.ts";
 
 /** What created a revision: the first push, a replacement of the body, or a reprocessing of the current body. */
 export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
@@ -49,12 +49,6 @@ export function scheduleOtherTillBodyRemoval(
 ): Promise<string[]> {
   const isOther = tx`location_id = ${locationId} and till_id = ${tillId} and object_key <> ${objectKey}`;
   return markBodiesRemoved(tx, tx``, isOther);
-}
-
-interface TillRevisionKey {
-  locationId: string;
-  tillId: string;
-  revision: number;
 }
 
 /** Returns the SQL condition for bodies that were stored, and for tills that were last replaced, `days` days ago. */

@@ -39,6 +39,8 @@ export interface TillRow extends NewTillRow {
 /** The key of a till. The location comes first in the keys of all tables, which are partitioned by it. */
 export type TillKey = Pick<TillRow, "locationId" | "id">;
 
+export type TillRevisionKey = Pick<TillRow, "locationId" | "revision"> & { tillId: string };
+
 /** Queries select these instead of `*`, because prepared statements with `*` fail after a migration adds a column. */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
@@ -150,17 +152,10 @@ function pendingResultColumns(
     : { resultRevision: null, nextRequeueAt: new Date(Date.now() + requeueAfterSeconds * 1000), requeueCount: 0 };
 }
 
-interface TillResult {
-  locationId: string;
-  tillId: string;
-  revision: number;
-  reportVersion: number | null;
-}
-
 /** Records the result of a revision, unless the result of this revision or of a higher revision is already recorded. */
 export async function recordTillReportResult(
   tx: SqlTransaction,
-  { locationId, tillId, revision, reportVersion }: TillResult,
+  { locationId, tillId, revision, reportVersion }: TillRevisionKey & { reportVersion: number | null },
 ): Promise<void> {
   await tx`
     update tills set
@@ -172,7 +167,7 @@ export async function recordTillReportResult(
 /** Records that the report of a revision cannot be computed, unless this is recorded of a higher revision. */
 export async function recordParkedTillReport(
   tx: SqlTransaction,
-  { locationId, tillId, revision, reason }: Omit<TillResult, "reportVersion"> & { reason: string },
+  { locationId, tillId, revision, reason }: TillRevisionKey & { reason: string },
 ): Promise<void> {
   await tx`
     update tills set parked_revision = ${revision}, parked_reason = ${reason}
@@ -231,15 +226,11 @@ export async function countTillsNotOverdueForReport(sql: SqlClient, limit: numbe
   );
 }
 
-/** A till that has waited too long for its report, as operators see it. */
-export interface TillWithOverdueReport {
-  tillId: string;
-  locationId: string;
-  revision: number;
-  waitingSince: Date;
-  requeueCount: number;
-  nextRequeueAt: Date;
-}
+type TillWithOverdueReport = TillRevisionKey &
+  Pick<TillRow, "requeueCount" | "nextRequeueAt"> & {
+    /** When this revision was created. */
+    waitingSince: Date;
+  };
 
 /** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
 export async function listTillsWithOverdueReport(
