@@ -19,7 +19,12 @@ import {
   type StoredLiveOrderState,
 } from "./order-state.ts";
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
-import { type OrderOfShift, publishEndedShifts, publishOpenedShifts, type ShiftChangeOptions } from "./publish-shift-changes.ts";
+import {
+  type OrderOfShift,
+  publishEndedShifts,
+  publishOpenedShifts,
+  type ShiftChangeOptions,
+} from "./publish-shift-changes.ts";
 import { findFinalTillsAndOpenShifts, type OpenShift } from "./queries/open-shifts.ts";
 import { findOrderStates, type LiveOrderUpsertRow, upsertLiveOrderRows } from "./queries/orders.ts";
 import { appendChangeLog, type LiveOrderChangeLogEntry, lockStreamPosition } from "./queries/streams.ts";

@@ -32,12 +32,7 @@ interface TillSubmission {
  * `ApiError` till_conflict if the id exists with other bytes or in another location; quota_exceeded.
  */
 export async function storePushedTill(
-  {
-    db,
-    objects,
-    requeueAfterSeconds,
-    quotas,
-  }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "quotas">,
+  { db, objects, requeueAfterSeconds, quotas }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<{ till: TillRow; isNew: boolean }> {
   const row = toNewTill(location, till);

@@ -16,6 +16,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { parseAccept } from "hono/utils/accept";
 import type { TillRow } from "../queries/tills.ts";
 
+type ReadLargeBody = RouteHandlerInput<undefined, undefined, undefined, unknown>["readLargeBody"];
 type TillBody = Pick<TillRow, "id" | "locationId" | "objectKey" | "hash" | "size">;
 
 /** The memory in bytes of a stream of a large body: most is the window of Brotli. */
@@ -33,13 +34,7 @@ const decompressedChunkBytes = 64 * 1024;
 export async function createTillBodyResponse(
   services: { objects: CompressingObjectStore; log: Logger },
   till: TillBody,
-  {
-    acceptEncoding,
-    readLargeBody,
-  }: { acceptEncoding: string | undefined } & Pick<
-    RouteHandlerInput<undefined, undefined, undefined, unknown>,
-    "readLargeBody"
-  >,
+  { acceptEncoding, readLargeBody }: { acceptEncoding: string | undefined; readLargeBody: ReadLargeBody },
 ): Promise<RouteHandlerResponse> {
   const isEncoded = isCompressedObjectKey(till.objectKey) && prefersBrotli(acceptEncoding);
   const open = () => openTillBody(services, till, isEncoded);

@@ -142,7 +142,7 @@ export const replaceTillRoute = defineTillIngestRoute({
     }
     const location = await resolveReplacedLocation(principal, till.metadata, services, context);
     const replaced = await replaceTillBody(services, { location, till, principal, context });
-    const response: ReplaceTillResponse = { tillId: replaced.id, ...toTillFields(replaced, origin) };
+    const response = { tillId: replaced.id, ...toTillFields(replaced, origin) };
     return jsonResponse(200, response, pendingReportHeaders(replaced));
   },
 });
