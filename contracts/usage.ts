@@ -6,7 +6,7 @@ export const usageGranularities = ["minute", "hour", "day"] as const;
 export type UsageGranularity = (typeof usageGranularities)[number];
 
 /** The classes of response statuses, without 1xx, which is never a final status. */
-export const usageStatusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
+const usageStatusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 
 /** The maximum number of failed requests that are stored for each API key. */
 export const maxFailedRequestsPerKey = 100;

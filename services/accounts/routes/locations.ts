@@ -199,8 +199,8 @@ const ownLocationQuery = z.object({
     .default(maxDevicesPerLocation)
     .meta({
       description: "Number of devices per page. By default, all devices are returned.",
-      ...{ example: maxDevicesPerLocation, default: maxDevicesPerLocation },
-      ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation },
+      ...{ example: maxDevicesPerLocation, type: "integer", minimum: 1 },
+      ...{ maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
     }),
   locationId: locationIdQueryParameter(),
 });
