@@ -5,11 +5,11 @@ import {
   defaultSalesLedgerAccounts,
   defaultVatLedgerAccounts,
 } from "./chart-of-accounts.ts";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
 import {
   boundedArray,
   boundedString,
+  field,
   nullWhenAbsent,
   withoutFieldDefaults,
   withUnstorableTextCheck,
@@ -20,17 +20,18 @@ const discountBookings = ["net", "gross"] as const;
 
 const accountNumber = z
   .string()
-  .regex(/^[1-7]\d{2}[\dA-Z]{0,9}$/, {
-    error:
-      "Must be an account number of the French chart of accounts: a digit from 1 to 7, two more digits, then up to nine digits or uppercase letters",
-  })
+  .regex(
+    /^[1-7]\d{2}[\dA-Z]{0,9}$/,
+    "Must be an account number of the French chart of accounts: a digit from 1 to 7, two more digits, then up to nine digits or uppercase letters",
+  )
   .meta({ description: "Number of the account in the French chart of accounts", example: "706" });
 
 /** A label. Control characters and `|` are rejected, because they separate fields and lines in export files. */
 const labelField = (maxLength: number) =>
-  boundedString(maxLength, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
-    error: "Must not contain control characters or |",
-  });
+  boundedString(maxLength, { min: 1 }).refine(
+    (text) => !/[\p{Cc}|]/u.test(text),
+    "Must not contain control characters or |",
+  );
 
 const accountLabel = labelField(100).meta({
   description: "Name of the account in the exported files",
@@ -109,23 +110,19 @@ const PaymentAccountsInput = z
 
 const rateAccountsSchema = boundedArray(RateAccount, 20).refine(
   (list) => areKeysUnique(list, ({ taxRate: rate }) => rate),
-  {
-    error: "Must not contain duplicate rates",
-  },
+  "Must not contain duplicate rates",
 );
 
 const methodAccountsSchema = boundedArray(MethodAccount, 100).refine(
   (list) => areKeysUnique(list, ({ name }) => name),
-  {
-    error: "Must not contain duplicate names",
-  },
+  "Must not contain duplicate names",
 );
 
 const auxiliaryAccountSchema = z
   .object({
     account: z
       .string()
-      .regex(/^[\dA-Z]{1,17}$/, { error: "Must be 1 to 17 digits or uppercase letters" })
+      .regex(/^[\dA-Z]{1,17}$/, "Must be 1 to 17 digits or uppercase letters")
       .meta({ description: "Number of the auxiliary account", example: "CLIDIVERS" }),
     label: accountLabel.meta({ description: "Name of the auxiliary account", example: "Clients divers" }),
   })
@@ -138,7 +135,7 @@ const accountingConfigInputShape = {
     .meta({ description: "Name of the accounting config", example: accountingConfigExample.name }),
   journalCode: z
     .string()
-    .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or uppercase letters" })
+    .regex(/^[\dA-Z]{1,8}$/, "Must be 1 to 8 digits or uppercase letters")
     .default("CA")
     .meta({ description: "Code of the journal to which entries are posted", example: "CA" }),
   journalLabel: labelField(100)
@@ -195,10 +192,7 @@ export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
 export const CreateAccountingConfigRequest = withUnstorableTextCheck(
   z.object({
-    locationId: z
-      .guid()
-      .optional()
-      .meta({ description: "ID of the config's location. Defaults to the API key's location." }),
+    locationId: z.guid().optional().describe("ID of the config's location. Defaults to the API key's location."),
     ...accountingConfigInputShape,
   }),
 ).meta({
@@ -211,10 +205,10 @@ export const CreateAccountingConfigRequest = withUnstorableTextCheck(
 /** An accounting config: how reports are converted to journal entries. */
 export const AccountingConfig = z
   .object({
-    id: z.guid().meta({ description: "ID of the accounting config" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the accounting config was created" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the accounting config was last updated" }),
-    locationId: z.guid().meta({ description: "ID of the config's location" }),
+    id: field.uuid("ID of the accounting config"),
+    createdAt: field.dateTime("When the accounting config was created"),
+    updatedAt: field.dateTime("When the accounting config was last updated"),
+    locationId: field.uuid("ID of the config's location"),
     ...withoutFieldDefaults(accountingConfigInputShape),
     ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
     payments: z

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import {
   accountingExportExample,
   accountingExportItemsExample,
   startedAccountingExportExample,
 } from "./examples/accounting.ts";
-import { boundedArray } from "./fields.ts";
+import { boundedArray, field } from "./fields.ts";
 
 /** The accounting software for which export files can be formatted. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
@@ -13,7 +12,7 @@ export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
 export type AccountingProvider = (typeof accountingProviders)[number];
 
 const accountingProvider = z
-  .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
+  .enum(accountingProviders, `Must be one of: ${accountingProviders.join(", ")}`)
   .meta({ description: "Accounting software for which the file is formatted", example: "FULLL" });
 
 /** The maximum number of tills in one export. It is sufficient for one till per day of a year. */
@@ -21,18 +20,12 @@ export const maxTillsPerAccountingExport = 500;
 
 const AccountingExportItem = z
   .object({
-    tillId: z
-      .guid()
-      .meta({ description: "ID of the till. The till must belong to the location that `locationId` identifies." }),
-    accountingConfigId: z.guid().meta({
-      description:
-        "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
-    }),
+    tillId: field.uuid("ID of the till. The till must belong to the location that `locationId` identifies."),
+    accountingConfigId: field.uuid(
+      "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
+    ),
     accountingProvider,
-    locationId: z
-      .guid()
-      .optional()
-      .meta({ description: "ID of the till's location. Defaults to the API key's location." }),
+    locationId: z.guid().optional().describe("ID of the till's location. Defaults to the API key's location."),
   })
   .meta({
     id: "AccountingExportItem",
@@ -52,7 +45,7 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
 
 export type CreateAccountingExportRequest = z.infer<typeof CreateAccountingExportRequest>;
 
-const exportId = z.guid().meta({ description: "ID of the accounting export" });
+const exportId = field.uuid("ID of the accounting export");
 const tillsIds = z
   .array(z.guid())
   .meta({ description: "IDs of the tills in the request, in the same sequence, without duplicates" });
@@ -68,11 +61,11 @@ export type CreateAccountingExportResponse = z.infer<typeof CreateAccountingExpo
 
 const inconsistentOrder = z
   .object({
-    orderId: z.guid().meta({ description: "ID of the order" }),
-    openedAt: UtcDateTimeSchema.nullable().meta({ description: "When the order was opened; null if unknown" }),
-    tableName: z.string().nullable().meta({ description: "Name of the table; null if the order has none" }),
-    total: z.int().nullable().meta({ description: "Total of the order in minor units; null if unknown" }),
-    amount: z.int().meta({ description: "First figure minus second figure of the order, in minor units" }),
+    orderId: field.uuid("ID of the order"),
+    openedAt: field.nullableDateTime("When the order was opened; null if unknown"),
+    tableName: field.nullableText("Name of the table; null if the order has none"),
+    total: z.int().nullable().describe("Total of the order in minor units; null if unknown"),
+    amount: z.int().describe("First figure minus second figure of the order, in minor units"),
   })
   .meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
 
@@ -84,14 +77,12 @@ const inconsistentFiguresSchema = z.object({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay, minus what guests paid too much.",
   }),
-  amount: z.int().meta({ description: "First figure minus second figure, in minor units (250 means 2.50 EUR)" }),
-  orderCount: z.int().min(0).meta({
-    description: "Number of orders whose figures differ",
-  }),
+  amount: z.int().describe("First figure minus second figure, in minor units (250 means 2.50 EUR)"),
+  orderCount: field.count("Number of orders whose figures differ"),
   orders: z.array(inconsistentOrder).meta({
     description: "The 20 orders with the largest differences. Their differences can also cancel each other out.",
   }),
-  message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
+  message: field.text("Human-readable explanation of the difference, with both figures"),
 });
 
 export type InconsistentTillFigures = z.infer<typeof inconsistentFiguresSchema>;
@@ -104,9 +95,7 @@ const exportFailureSchema = z.object({
     description:
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
-  message: z
-    .string()
-    .meta({ description: "Human-readable explanation of the failure, with the day and the report number" }),
+  message: field.text("Human-readable explanation of the failure, with the day and the report number"),
   day: z.iso.date().nullable().meta({
     description: "Business day of the till in the location's time zone; null if the till has no report",
   }),
@@ -120,13 +109,13 @@ const exportFailureSchema = z.object({
 
 export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
-const fileNumber = z.int().min(1).meta({ description: "Number of the file within the export, starting at 1" });
+const fileNumber = z.int().min(1).describe("Number of the file within the export, starting at 1");
 
 const exportedTill = z.object({
-  tillId: z.guid().meta({ description: "ID of the till" }),
-  accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the till" }),
+  tillId: field.uuid("ID of the till"),
+  accountingConfigId: field.uuid("ID of the accounting config applied to the till"),
   accountingProvider,
-  locationId: z.guid().meta({ description: "ID of the till's location" }),
+  locationId: field.uuid("ID of the till's location"),
   state: z.enum(["pending", "done", "failed"]).meta({
     description:
       "State of the till in the export. `pending`: not exported yet. `done`: written to a file. `failed`: not exported, for the reason in `failure`.",
@@ -141,16 +130,14 @@ const exportedTill = z.object({
 
 const exportedFile = z.object({
   number: fileNumber,
-  locationId: z.guid().meta({ description: "ID of the location whose tills the file contains" }),
-  accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the tills" }),
+  locationId: field.uuid("ID of the location whose tills the file contains"),
+  accountingConfigId: field.uuid("ID of the accounting config applied to the tills"),
   accountingProvider,
-  name: z.string().meta({ description: "Name under which the file is downloaded" }),
-  size: z.int().min(0).meta({ description: "Size of the file in bytes" }),
-  tills: z.int().min(1).meta({ description: "Number of tills in the file" }),
-  entries: z.int().min(0).meta({ description: "Number of journal entries in the file" }),
-  fileUrl: z
-    .url()
-    .meta({ description: "URL of the file. Downloading the file requires an API key that can read the export." }),
+  name: field.text("Name under which the file is downloaded"),
+  size: field.count("Size of the file in bytes"),
+  tills: z.int().min(1).describe("Number of tills in the file"),
+  entries: field.count("Number of journal entries in the file"),
+  fileUrl: z.url().describe("URL of the file. Downloading the file requires an API key that can read the export."),
 });
 
 /** An accounting export with its progress, the result of each till, and its files. */
@@ -162,14 +149,10 @@ export const AccountingExport = z
       description:
         "State of the export. `pending`: the export has not started. `running`: the export is in progress. `done`: every till was exported. `failed`: at least one till was not exported. The files contain all other tills.",
     }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the export was requested" }),
-    startedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the export started; null if it has not started",
-    }),
-    finishedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the export ended; null if it has not ended",
-    }),
-    tills: z.array(exportedTill).meta({ description: "Result for each till, in the same sequence as in the request" }),
+    createdAt: field.dateTime("When the export was requested"),
+    startedAt: field.nullableDateTime("When the export started; null if it has not started"),
+    finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
+    tills: z.array(exportedTill).describe("Result for each till, in the same sequence as in the request"),
     files: z.array(exportedFile).meta({
       description:
         "Files of the export: one file for each combination of location, accounting config and provider that has exported tills. Empty until the export ends.",

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
-import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { RequestDateTime } from "./date-time.ts";
+import { boundedArray, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 import { apiScopeNames, defaultApiConsumerScopes } from "./scopes.ts";
 
 /** The name of a consumer, unique among the consumers of its location, or among those that operators created. */
@@ -9,7 +9,7 @@ const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
   example: "Acme",
 });
 
-const ScopesSchema = boundedArray(z.enum(apiScopeNames, { error: `Must be one of: ${apiScopeNames.join(", ")}` }), 100)
+const ScopesSchema = boundedArray(z.enum(apiScopeNames, `Must be one of: ${apiScopeNames.join(", ")}`), 100)
   .overwrite((granted) => [...new Set(granted)])
   .meta({
     description: "Scopes of the consumer. Each scope allows the consumer's API keys to use certain operations.",
@@ -33,19 +33,17 @@ export const RateLimit = z
 
 export type RateLimit = z.infer<typeof RateLimit>;
 
-const rateLimitOrDefault = RateLimit.nullable().meta({
-  description: "Rate limit of each API key; null for the default rate limit",
-});
+const rateLimitOrDefault = RateLimit.nullable().describe("Rate limit of each API key; null for the default rate limit");
 
 /** An integrator of this API. Its scopes and rate limit apply to each of its API keys. */
 export const ApiConsumer = z
   .object({
-    id: z.guid().meta({ description: "ID of the consumer" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the consumer was created" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the consumer was last updated" }),
-    locationId: z.guid().nullable().meta({
-      description: "ID of the location whose API key created the consumer; null for a consumer created by an operator",
-    }),
+    id: field.uuid("ID of the consumer"),
+    createdAt: field.dateTime("When the consumer was created"),
+    updatedAt: field.dateTime("When the consumer was last updated"),
+    locationId: field.nullableUuid(
+      "ID of the location whose API key created the consumer; null for a consumer created by an operator",
+    ),
     name: ConsumerNameSchema,
     scopes: ScopesSchema,
     rateLimit: rateLimitOrDefault,
@@ -88,7 +86,7 @@ export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 /** The consumer and the location of a new API key. */
 export const CreateApiKeyRequest = withUnstorableTextCheck(
   z.object({
-    locationId: z.guid().meta({ description: "ID of the location to which the API key gives access" }),
+    locationId: field.uuid("ID of the location to which the API key gives access"),
     consumerName: ConsumerNameSchema,
     expiresAt: RequestDateTime.optional().meta({
       description:
@@ -103,7 +101,7 @@ export const CreateApiKeyRequest = withUnstorableTextCheck(
 });
 
 export const CreatedApiKey = z
-  .object({ apiKey: z.string().meta({ description: "The API key, which is returned only once. Store it securely." }) })
+  .object({ apiKey: field.text("The API key, which is returned only once. Store it securely.") })
   .meta({
     id: "CreatedApiKey",
     description: "A new API key, which is returned only once",
@@ -137,12 +135,10 @@ export type RotateApiKeyRequest = z.output<typeof RotateApiKeyRequest>;
 
 export const RotatedApiKey = z
   .object({
-    id: z.guid().meta({ description: "ID of the new API key" }),
-    apiKey: z.string().meta({ description: "The new API key, which is returned only once. Store it securely." }),
-    expiresAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the new key stops working; null if it does not expire",
-    }),
-    previousKeyExpiresAt: UtcDateTimeSchema.meta({ description: "When the previous key stops working" }),
+    id: field.uuid("ID of the new API key"),
+    apiKey: field.text("The new API key, which is returned only once. Store it securely."),
+    expiresAt: field.nullableDateTime("When the new key stops working; null if it does not expire"),
+    previousKeyExpiresAt: field.dateTime("When the previous key stops working"),
   })
   .meta({
     id: "RotatedApiKey",
@@ -158,29 +154,21 @@ export const RotatedApiKey = z
 /** The metadata of an API key. Does not contain the key itself. */
 export const ApiKey = z
   .object({
-    id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),
+    id: field.uuid("ID of the API key, used to revoke it"),
     prefix: z.string().meta({
       description: "First characters of the API key, so that you can recognize the key in lists",
       example: "pragma_4fGh2Kq",
     }),
     consumerName: ConsumerNameSchema,
-    locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the API key was created" }),
-    lastUsedAt: UtcDateTimeSchema.nullable().meta({
-      description: "Approximate time of the last request with the API key; null if the key has never been used",
-    }),
-    revokedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the API key was revoked; null if it has not been revoked",
-    }),
-    expiresAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the API key stops working; null if it does not expire",
-    }),
-    createdBy: z.guid().nullable().meta({
-      description: "ID of the API key that created this key; null if no key created it",
-    }),
-    revokedBy: z.guid().nullable().meta({
-      description: "ID of the API key that revoked this key; null if no key revoked it",
-    }),
+    locationId: field.nullableUuid("ID of the key's location; null for an operator's key"),
+    createdAt: field.dateTime("When the API key was created"),
+    lastUsedAt: field.nullableDateTime(
+      "Approximate time of the last request with the API key; null if the key has never been used",
+    ),
+    revokedAt: field.nullableDateTime("When the API key was revoked; null if it has not been revoked"),
+    expiresAt: field.nullableDateTime("When the API key stops working; null if it does not expire"),
+    createdBy: field.nullableUuid("ID of the API key that created this key; null if no key created it"),
+    revokedBy: field.nullableUuid("ID of the API key that revoked this key; null if no key revoked it"),
   })
   .meta({
     id: "ApiKey",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
+import { field } from "./fields.ts";
 
 /** The changes that the audit log records, with their descriptions. A name never changes after publication. */
 export const auditActionDescriptions = {
@@ -68,8 +68,8 @@ export type AuditDetails = z.infer<typeof auditDetailsSchema>;
 /** An entry of the audit log. */
 export const AuditEvent = z
   .object({
-    id: z.guid().meta({ description: "ID of the entry" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the change was made" }),
+    id: field.uuid("ID of the entry"),
+    createdAt: field.dateTime("When the change was made"),
     action: z.enum(auditActionNames).meta({
       description: `What was changed:\n${auditActionNames.map((name) => `- \`${name}\`: ${auditActionDescriptions[name]}.`).join("\n")}`,
     }),
@@ -79,7 +79,7 @@ export const AuditEvent = z
           description:
             "`key` for a request with an API key, `operator_command` for a command of the operator, and `configuration` for a change of the service's configuration",
         }),
-        keyId: z.guid().nullable().meta({ description: "ID of the API key; null unless `type` is `key`" }),
+        keyId: field.nullableUuid("ID of the API key; null unless `type` is `key`"),
         consumer: z.string().nullable().meta({
           description: "Name of the API key's consumer; null unless `type` is `key`",
           example: "Acme",
@@ -98,23 +98,18 @@ export const AuditEvent = z
           }),
       })
       .meta({ description: "Who made the change" }),
-    locationId: z
-      .guid()
-      .nullable()
-      .meta({ description: "ID of the location that the change affects; null if it affects no single location" }),
+    locationId: field.nullableUuid("ID of the location that the change affects; null if it affects no single location"),
     target: z
       .object({
         type: z.string().meta({ description: "Type of what was changed", example: "key" }),
-        id: z.string().nullable().meta({ description: "ID of what was changed; null if it has no ID" }),
+        id: field.nullableText("ID of what was changed; null if it has no ID"),
       })
       .meta({ description: "What was changed" }),
     details: auditDetailsSchema.meta({
       description:
         "Further facts about the change, such as the added scopes. Contains no secrets and no data of customers. The facts depend on `action`.",
     }),
-    requestId: z.string().nullable().meta({
-      description: "`x-request-id` of the request; null unless the actor is a key",
-    }),
+    requestId: field.nullableText("`x-request-id` of the request; null unless the actor is a key"),
   })
   .meta({
     id: "AuditEvent",

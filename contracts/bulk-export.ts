@@ -5,8 +5,9 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "./bulk-export-columns.ts";
-import { countDays, UtcDateTimeSchema } from "./date-time.ts";
+import { countDays } from "./date-time.ts";
 import { bulkExportExample, createBulkExportExample } from "./examples/bulk-export.ts";
+import { field } from "./fields.ts";
 import { checkSinceIsNotAfterUntil, dayQueryParameter } from "./pagination.ts";
 
 /** The formats of the files, with the extensions of their names. */
@@ -22,19 +23,17 @@ export const maxBulkExportDays = 1_100;
 /** For how many days an export and its files are kept after the export has ended. */
 export const bulkExportKeptDays = 7;
 
-const dataSchema = z.enum(bulkExportDataNames, { error: `Must be one of: ${bulkExportDataNames.join(", ")}` }).meta({
+const dataSchema = z.enum(bulkExportDataNames, `Must be one of: ${bulkExportDataNames.join(", ")}`).meta({
   description:
     "What the files contain, one row for each: report, order, product of an order (`items`), payment of an order, or tax of a report. `orders`, `items` and `payments` require the scope `orders:read`.",
   example: "items",
 });
 
-const formatSchema = z
-  .enum(bulkExportFormatNames, { error: `Must be one of: ${bulkExportFormatNames.join(", ")}` })
-  .meta({
-    description:
-      "Format of the files. `jsonl`: JSON lines, compressed with gzip. `csv`: comma-separated values, compressed with gzip. `parquet`: Apache Parquet with Snappy compression.",
-    example: "csv",
-  });
+const formatSchema = z.enum(bulkExportFormatNames, `Must be one of: ${bulkExportFormatNames.join(", ")}`).meta({
+  description:
+    "Format of the files. `jsonl`: JSON lines, compressed with gzip. `csv`: comma-separated values, compressed with gzip. `parquet`: Apache Parquet with Snappy compression.",
+  example: "csv",
+});
 
 const exportedDay = (description: string) => dayQueryParameter.meta({ ...dayQueryParameter.meta(), description });
 
@@ -82,23 +81,23 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 const fileSchema = z
   .object({
-    name: z.string().meta({ description: "Name of the file, unique within the export" }),
-    url: z.url().meta({ description: "URL of the file, which supports range requests" }),
-    bytes: z.int().min(0).meta({ description: "Size of the file in bytes, as it is downloaded" }),
-    rows: rowsSchema.meta({ description: "Number of rows in the file, without the header of a CSV file" }),
-    sha256: sha256Schema.meta({ description: "SHA-256 of the file as it is downloaded, in hexadecimal" }),
+    name: field.text("Name of the file, unique within the export"),
+    url: z.url().describe("URL of the file, which supports range requests"),
+    bytes: field.count("Size of the file in bytes, as it is downloaded"),
+    rows: rowsSchema.describe("Number of rows in the file, without the header of a CSV file"),
+    sha256: sha256Schema.describe("SHA-256 of the file as it is downloaded, in hexadecimal"),
     sums: sumsSchema,
-    firstDay: z.iso.date().meta({ description: "First business day in the file" }),
-    lastDay: z.iso.date().meta({ description: "Last business day in the file" }),
+    firstDay: z.iso.date().describe("First business day in the file"),
+    lastDay: z.iso.date().describe("Last business day in the file"),
   })
   .meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
 
 const manifestSchema = z
   .object({
-    rows: rowsSchema.meta({ description: "Number of rows in all files" }),
-    reports: rowsSchema.meta({ description: "Number of reports that were read" }),
-    bytes: z.int().min(0).meta({ description: "Total size of all files in bytes" }),
-    files: rowsSchema.meta({ description: "Number of files" }),
+    rows: rowsSchema.describe("Number of rows in all files"),
+    reports: rowsSchema.describe("Number of reports that were read"),
+    bytes: field.count("Total size of all files in bytes"),
+    files: rowsSchema.describe("Number of files"),
     sums: sumsSchema,
     sha256: sha256Schema.meta({
       description:
@@ -135,7 +134,7 @@ const failureSchema = z.object({
     description:
       "Reason why the export has no files. `too_many_rows`: the export would exceed the maximum number of rows. Export fewer days at once. `storage_limit`: the files of the location's exports would exceed their maximum total size. Delete exports, or export fewer days at once. `data_unavailable`: reports or orders could not be read in several attempts. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged. `personal_data_erased`: personal data was erased from a till whose rows the files contained. Create the export again.",
   }),
-  message: z.string().meta({ description: "Human-readable explanation" }),
+  message: field.text("Human-readable explanation"),
 });
 
 export type BulkExportFailure = z.infer<typeof failureSchema>;
@@ -143,12 +142,12 @@ export type BulkExportFailure = z.infer<typeof failureSchema>;
 /** A bulk export with its progress, its files and its manifest. */
 export const BulkExport = z
   .object({
-    id: z.guid().meta({ description: "ID of the export" }),
-    locationId: z.guid().meta({ description: "ID of the location" }),
+    id: field.uuid("ID of the export"),
+    locationId: field.uuid("ID of the location"),
     data: dataSchema,
     format: formatSchema,
-    since: z.iso.date().meta({ description: "First business day of the export" }),
-    until: z.iso.date().meta({ description: "Last business day of the export" }),
+    since: z.iso.date().describe("First business day of the export"),
+    until: z.iso.date().describe("Last business day of the export"),
     state: z.enum(bulkExportStates).meta({
       description:
         "State of the export. `queued`: it has not started, or starts again. `running`: it is in progress. `done`: all files and the manifest are available. `failed`: it has no files, for the reason in `failure`. `removed`: its files were removed before their expiry, for the reason in `failure`.",
@@ -158,9 +157,9 @@ export const BulkExport = z
       .meta({ description: "Why the export has no files; null unless `state` is `failed` or `removed`" }),
     progress: z
       .object({
-        daysDone: rowsSchema.meta({ description: "Number of business days that were exported" }),
-        daysTotal: z.int().min(1).meta({ description: "Number of business days to export" }),
-        rows: rowsSchema.meta({ description: "Number of rows that were exported" }),
+        daysDone: rowsSchema.describe("Number of business days that were exported"),
+        daysTotal: z.int().min(1).describe("Number of business days to export"),
+        rows: rowsSchema.describe("Number of rows that were exported"),
       })
       .meta({
         description:
@@ -170,15 +169,13 @@ export const BulkExport = z
       description:
         "Files of the export, in the order of the business days. Empty until `state` is `done`, and if there are no rows.",
     }),
-    manifest: manifestSchema.nullable().meta({ description: "Totals of all files; null unless `state` is `done`" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the export was requested" }),
-    startedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the export started; null if it has not started",
-    }),
-    finishedAt: UtcDateTimeSchema.nullable().meta({ description: "When the export ended; null if it has not ended" }),
-    expiresAt: UtcDateTimeSchema.nullable().meta({
-      description: `When the export and its files are deleted, ${bulkExportKeptDays} days after the export has ended; null if it has not ended`,
-    }),
+    manifest: manifestSchema.nullable().describe("Totals of all files; null unless `state` is `done`"),
+    createdAt: field.dateTime("When the export was requested"),
+    startedAt: field.nullableDateTime("When the export started; null if it has not started"),
+    finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
+    expiresAt: field.nullableDateTime(
+      `When the export and its files are deleted, ${bulkExportKeptDays} days after the export has ended; null if it has not ended`,
+    ),
   })
   .meta({ id: "Export", description: "An export with its progress, files and manifest", example: bulkExportExample });
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import {
   catalogCategoryExample,
   catalogExample,
@@ -9,12 +8,10 @@ import {
   catalogTaxExample,
 } from "./examples/catalog.ts";
 import {
-  amountField,
-  booleanField,
   boundedArray,
   boundedString,
   createUniqueIdsCheck,
-  nonNegativeCountField,
+  field,
   nullWhenAbsent,
   withoutFieldDefaults,
 } from "./fields.ts";
@@ -51,7 +48,7 @@ const productShape = {
     z.object({
       priceTypeId: catalogIdField("ID of the price list"),
       priceTypeName: nameField("Name of the price list"),
-      unitPrice: amountField("Price of one unit including VAT"),
+      unitPrice: field.amount("Price of one unit including VAT"),
       taxRate: vatRateField("VAT rate (0, or the `percentage` of a tax in the catalog)"),
     }),
     100,
@@ -76,7 +73,9 @@ export const CatalogPaymentMethod = z
   .object({
     id: catalogIdField("ID of the payment method. Reports and V1 orders contain this ID as `paymentCatalogId`."),
     name: nameField("Name of the payment method"),
-    enabled: booleanField("Whether the payment method is enabled. The catalog also contains disabled payment methods."),
+    enabled: field.boolean(
+      "Whether the payment method is enabled. The catalog also contains disabled payment methods.",
+    ),
   })
   .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentMethodExample });
 
@@ -96,7 +95,7 @@ export const CatalogModifierGroup = z
       z.object({
         id: catalogIdField("ID of the option. Orders contain this ID as `modifierId`."),
         name: nameField("Name of the option"),
-        price: amountField("Amount that the option adds to the price of one unit of the product, including VAT"),
+        price: field.amount("Amount that the option adds to the price of one unit of the product, including VAT"),
       }),
       500,
     )
@@ -113,7 +112,7 @@ export const CatalogCategory = z
   .object({
     id: catalogIdField("ID of the category"),
     name: nameField("Name of the category"),
-    index: z.int().min(0).meta({ description: "Position of the category among the categories of the location" }),
+    index: field.count("Position of the category among the categories of the location"),
   })
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
@@ -165,11 +164,11 @@ export type Catalog = z.infer<typeof Catalog>;
 /** The number of items in each list of a catalog. */
 export const CatalogCounts = z
   .object({
-    products: nonNegativeCountField("Number of products, including archived products"),
-    payments: nonNegativeCountField("Number of payment methods"),
-    taxes: nonNegativeCountField("Number of taxes"),
-    modifiers: nonNegativeCountField("Number of modifiers"),
-    categories: nonNegativeCountField("Number of categories"),
+    products: field.count("Number of products, including archived products"),
+    payments: field.count("Number of payment methods"),
+    taxes: field.count("Number of taxes"),
+    modifiers: field.count("Number of modifiers"),
+    categories: field.count("Number of categories"),
   })
   .meta({
     id: "CatalogCounts",
@@ -181,15 +180,14 @@ export type CatalogCounts = z.infer<typeof CatalogCounts>;
 
 export const ReplaceCatalogResponse = z
   .object({
-    locationId: z.guid().meta({ description: "ID of the location" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the catalog last changed" }),
-    changed: booleanField(
+    locationId: field.uuid("ID of the location"),
+    updatedAt: field.dateTime("When the catalog last changed"),
+    changed: field.boolean(
       "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
     ),
-    etag: z.string().meta({
-      description:
-        "Entity tag of the current catalog. Send this tag in the `If-Match` header when you replace the catalog again.",
-    }),
+    etag: field.text(
+      "Entity tag of the current catalog. Send this tag in the `If-Match` header when you replace the catalog again.",
+    ),
     counts: CatalogCounts,
   })
   .meta({

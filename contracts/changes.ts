@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
-import { boundedString } from "./fields.ts";
+import { boundedString, field } from "./fields.ts";
 import { markAsListParameter } from "./list-parameter.ts";
 import { integerQueryParameter } from "./pagination.ts";
 import type { ApiScope } from "./scopes.ts";
@@ -38,22 +37,20 @@ const changeExample = {
 /** An entry of the change feed: the last change of a report, order, catalog or location. */
 export const Change = z
   .object({
-    cursor: z.string().meta({ description: "Cursor of the entry. Send it as `after` to get the entries that follow." }),
-    type: z.enum(changeTypes).meta({ description: "What has changed" }),
+    cursor: field.text("Cursor of the entry. Send it as `after` to get the entries that follow."),
+    type: z.enum(changeTypes).describe("What has changed"),
     action: z.enum(changeActions).meta({
       description:
         "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
     }),
-    locationId: z.guid().meta({ description: "ID of the location to which the resource belongs" }),
-    id: z.guid().meta({
-      description: "ID of the report or order. For a catalog and a location, the ID of the location.",
-    }),
+    locationId: field.uuid("ID of the location to which the resource belongs"),
+    id: field.uuid("ID of the report or order. For a catalog and a location, the ID of the location."),
     revision: z.int().min(1).meta({
       description:
         "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
     }),
-    at: UtcDateTimeSchema.meta({ description: "When the change happened. Entries are not sorted by this time." }),
-    href: z.url().meta({ description: "URL of the current state" }),
+    at: field.dateTime("When the change happened. Entries are not sorted by this time."),
+    href: z.url().describe("URL of the current state"),
   })
   .meta({
     id: "Change",
@@ -66,14 +63,11 @@ export type Change = z.infer<typeof Change>;
 /** A page of the change feed. */
 export const ChangePage = z
   .object({
-    data: z.array(Change).meta({ description: "Changes in the order in which they were stored" }),
-    nextCursor: z.string().meta({
-      description:
-        "Cursor of the end of this page, also if the page is empty. Store it together with your copy, and send it as `after` in the next request.",
-    }),
-    hasMore: z.boolean().meta({
-      description: "Whether there are more changes now. If false, send `wait` with the next request.",
-    }),
+    data: z.array(Change).describe("Changes in the order in which they were stored"),
+    nextCursor: field.text(
+      "Cursor of the end of this page, also if the page is empty. Store it together with your copy, and send it as `after` in the next request.",
+    ),
+    hasMore: field.boolean("Whether there are more changes now. If false, send `wait` with the next request."),
   })
   .meta({
     id: "ChangePage",

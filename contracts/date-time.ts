@@ -32,8 +32,8 @@ export const RequestDateTime = z.iso
     offset: true,
     error: "Must be a valid date-time with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
   })
-  .refine(isInYearRange, { error: "Must be between the years 1 and 9999" })
-  .refine(hasAtMostNanoseconds, { error: "Must have at most 9 fractional digits" })
+  .refine(isInYearRange, "Must be between the years 1 and 9999")
+  .refine(hasAtMostNanoseconds, "Must have at most 9 fractional digits")
   .overwrite(dateTimeToUtc);
 
 /**
@@ -46,8 +46,8 @@ export const DateTimeV1 = z.iso
     local: true,
     error: "Must be a valid date-time, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
   })
-  .refine(isInYearRange, { error: "Must be between the years 1 and 9999" })
-  .refine(hasAtMostNanoseconds, { error: "Must have at most 9 fractional digits" })
+  .refine(isInYearRange, "Must be between the years 1 and 9999")
+  .refine(hasAtMostNanoseconds, "Must have at most 9 fractional digits")
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 

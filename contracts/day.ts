@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { paymentModes } from "./enumerations.ts";
 import { dayExample } from "./examples/day.ts";
-import { computedAmountField, nonNegativeCountField, nonNullableTextField, vatBasisPointsField } from "./fields.ts";
+import { field } from "./fields.ts";
 
 /** A day with more tills is `incomplete`, and has neither totals nor checks. */
 export const maxTillsPerDay = 200;
@@ -97,27 +96,24 @@ export type DayCheckAmountName = keyof typeof checkAmountDescriptions;
 
 const finding = z
   .object({
-    tillId: z.guid().nullable().meta({
-      description:
-        "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
-    }),
-    otherTillId: z.guid().nullable().meta({
-      description:
-        "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
-    }),
-    orderId: z.guid().nullable().meta({ description: "ID of an order that is in no till; null for other findings" }),
-    paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
+    tillId: field.nullableUuid(
+      "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
+    ),
+    otherTillId: field.nullableUuid(
+      "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
+    ),
+    orderId: field.nullableUuid("ID of an order that is in no till; null for other findings"),
+    paymentMode: z.enum(paymentModes).nullable().describe("Payment mode; null for other findings"),
     movementType: z.enum(["cash-in", "cash-out"]).nullable().meta({
       description:
         "Type of financial movements whose amounts have the wrong sign; null for other findings. `difference` is the sum of these amounts.",
     }),
-    taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
-    deviceIdentifier: z
-      .string()
-      .nullable()
-      .meta({ description: "ID of the device, or its name if the till has no ID; null for other findings" }),
-    firstReportNumber: z.int().nullable().meta({ description: "First missing number, or the repeated number" }),
-    lastReportNumber: z.int().nullable().meta({ description: "Last missing number, or the repeated number" }),
+    taxRate: z.int().nullable().describe("VAT rate in hundredths of a percent; null for other findings"),
+    deviceIdentifier: field.nullableText(
+      "ID of the device, or its name if the till has no ID; null for other findings",
+    ),
+    firstReportNumber: z.int().nullable().describe("First missing number, or the repeated number"),
+    lastReportNumber: z.int().nullable().describe("Last missing number, or the repeated number"),
     difference: z
       .int()
       .nullable()
@@ -130,12 +126,12 @@ export type DayCheckFinding = z.infer<typeof finding>;
 /** A reconciliation check of a day or a till. */
 export const DayCheck = z
   .object({
-    code: enumOf(dayCheckDescriptions).meta({ description: listDescriptions(dayCheckDescriptions) }),
+    code: enumOf(dayCheckDescriptions).describe(listDescriptions(dayCheckDescriptions)),
     status: z.enum(["passed", "failed", "unavailable"]).meta({
       description:
         "`passed`: the statement of the check is true. `failed`: it is not, see `findings`. `unavailable`: no till of the day has the figures that the check needs.",
     }),
-    meaning: z.string().meta({ description: "What is true if the check passes, in one sentence" }),
+    meaning: field.text("What is true if the check passes, in one sentence"),
     difference: z.int().nullable().meta({
       description:
         "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
@@ -143,13 +139,13 @@ export const DayCheck = z
     amounts: z
       .array(
         z.object({
-          name: enumOf(checkAmountDescriptions).meta({ description: listDescriptions(checkAmountDescriptions) }),
-          amount: computedAmountField("Sum over the tills that were checked"),
+          name: enumOf(checkAmountDescriptions).describe(listDescriptions(checkAmountDescriptions)),
+          amount: field.computedAmount("Sum over the tills that were checked"),
         }),
       )
       .meta({ description: "The amounts that the check compares, or that help to understand a difference" }),
-    findingCount: nonNegativeCountField("Number of findings"),
-    findings: z.array(finding).meta({ description: `The first ${maxFindingsPerCheck} findings` }),
+    findingCount: field.count("Number of findings"),
+    findings: z.array(finding).describe(`The first ${maxFindingsPerCheck} findings`),
     uncheckedTillIds: z.array(z.guid()).meta({
       description:
         "IDs of the tills without the figures that this check needs: their cash was not counted, they name no device, or they must be reprocessed",
@@ -162,55 +158,54 @@ export type DayCheck = z.infer<typeof DayCheck>;
 /** A till as its business day lists it. */
 export const DayTill = z
   .object({
-    tillId: z.guid().meta({ description: "ID of the till" }),
-    reportId: z.guid().meta({ description: "ID of the report" }),
-    reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
+    tillId: field.uuid("ID of the till"),
+    reportId: field.uuid("ID of the report"),
+    reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
     tillRevision: z.int().min(1).meta({
       description:
         "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
     }),
-    deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
-    deviceName: nonNullableTextField("Name of the device that closed the till"),
-    startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
-    finalizedAt: UtcDateTimeSchema.meta({ description: "When the till was closed" }),
-    totalSales: computedAmountField("Total sales of the shift, including VAT"),
-    isComplete: z.boolean().meta({
-      description:
-        "Whether all figures of the till are part of the totals. False only if a sum of the till is too large.",
-    }),
+    deviceIdentifier: field.text("ID of the device that closed the till"),
+    deviceName: field.text("Name of the device that closed the till"),
+    startedAt: field.dateTime("When the shift began"),
+    finalizedAt: field.dateTime("When the till was closed"),
+    totalSales: field.computedAmount("Total sales of the shift, including VAT"),
+    isComplete: field.boolean(
+      "Whether all figures of the till are part of the totals. False only if a sum of the till is too large.",
+    ),
   })
   .meta({ id: "DayTill", description: "A till of a business day" });
 
 const openShift = z
   .object({
-    tillId: z.guid().meta({ description: "ID of the till that live orders name, and that is not closed yet" }),
-    startedAt: UtcDateTimeSchema.meta({ description: "When the first known order of the shift was opened" }),
+    tillId: field.uuid("ID of the till that live orders name, and that is not closed yet"),
+    startedAt: field.dateTime("When the first known order of the shift was opened"),
   })
   .meta({ id: "OpenShift", description: "A shift with live orders" });
 
 const totals = z
   .object({
-    totalSales: computedAmountField("Total sales of all tills, including VAT"),
-    orderCount: nonNegativeCountField("Number of orders that were neither canceled nor transferred"),
-    guestsNumber: nonNegativeCountField("Number of guests in orders that were neither canceled nor transferred"),
-    discounts: computedAmountField("Discounts, including VAT"),
+    totalSales: field.computedAmount("Total sales of all tills, including VAT"),
+    orderCount: field.count("Number of orders that were neither canceled nor transferred"),
+    guestsNumber: field.count("Number of guests in orders that were neither canceled nor transferred"),
+    discounts: field.computedAmount("Discounts, including VAT"),
     taxes: z
       .array(
         z.object({
-          taxRate: vatBasisPointsField(),
-          taxableAmount: computedAmountField("Sales at this rate, excluding VAT"),
-          taxAmount: computedAmountField("VAT at this rate"),
+          taxRate: field.vatBasisPoints(),
+          taxableAmount: field.computedAmount("Sales at this rate, excluding VAT"),
+          taxAmount: field.computedAmount("VAT at this rate"),
         }),
       )
       .meta({ description: "Sales and VAT by VAT rate, lowest rate first" }),
     payments: z
       .array(
         z.object({
-          paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
-          recordedAmount: computedAmountField("Payments for orders, without tips"),
-          tipsAmount: computedAmountField("Tips"),
-          changeAmount: computedAmountField("Change that guests received"),
-          declaredAmount: computedAmountField("Total that the point of sale declared"),
+          paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),
+          recordedAmount: field.computedAmount("Payments for orders, without tips"),
+          tipsAmount: field.computedAmount("Tips"),
+          changeAmount: field.computedAmount("Change that guests received"),
+          declaredAmount: field.computedAmount("Total that the point of sale declared"),
         }),
       )
       .meta({ description: "Payments by payment mode" }),
@@ -225,23 +220,23 @@ export type DayTotals = z.infer<typeof totals>;
 
 export const Day = z
   .object({
-    day: z.iso.date().meta({ description: "The business day, in the location's time zone" }),
-    locationId: z.guid().meta({ description: "ID of the location" }),
-    state: enumOf(dayStateDescriptions).meta({ description: listDescriptions(dayStateDescriptions) }),
+    day: z.iso.date().describe("The business day, in the location's time zone"),
+    locationId: field.uuid("ID of the location"),
+    state: enumOf(dayStateDescriptions).describe(listDescriptions(dayStateDescriptions)),
     reasons: z
       .array(
         z.object({
-          code: enumOf(dayReasonDescriptions).meta({ description: listDescriptions(dayReasonDescriptions) }),
-          message: z.string().meta({ description: "The reason, as a sentence" }),
+          code: enumOf(dayReasonDescriptions).describe(listDescriptions(dayReasonDescriptions)),
+          message: field.text("The reason, as a sentence"),
         }),
       )
       .meta({
         description:
           "What is missing; empty if the day is closed. A day that is still open can also miss something already.",
       }),
-    dayRevision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
-    tillCount: nonNegativeCountField("Number of tills of the day"),
+    dayRevision: z.int().min(1).describe("Incremented each time the day changes"),
+    updatedAt: field.dateTime("When the day changed last"),
+    tillCount: field.count("Number of tills of the day"),
     tills: z
       .array(DayTill)
       .meta({ description: `The tills of the day by start; empty if the day has more than ${maxTillsPerDay} tills` }),
@@ -251,7 +246,7 @@ export const Day = z
     totals: totals.nullable().meta({
       description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if a sum is too large`,
     }),
-    reconciliation: z.array(DayCheck).meta({ description: `The checks; empty if \`totals\` is null` }),
+    reconciliation: z.array(DayCheck).describe(`The checks; empty if \`totals\` is null`),
   })
   .meta({
     id: "Day",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 
 /**
@@ -105,7 +106,7 @@ export function normalizeClientGeneratedUuid(id: string): string {
  */
 export const ClientGeneratedId = z
   .string()
-  .regex(clientGeneratedIdPattern, { error: "Must be a UUID, optionally prefixed with s" })
+  .regex(clientGeneratedIdPattern, "Must be a UUID, optionally prefixed with s")
   .overwrite(normalizeClientGeneratedUuid)
   .meta({ description: "A UUID, optionally prefixed with `s`", example: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" });
 
@@ -120,74 +121,66 @@ export function isAmountInRange(calculated: number): boolean {
   return Math.abs(calculated) <= maxAmount;
 }
 
-/** An amount of money in minor currency units (1400 means 14.00 EUR, or 1400 JPY). */
-export const amountField = (description: string) =>
-  amountSchema.meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
+const inMinorUnits = (description: string) => `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)`;
 
-/** A computed amount in minor currency units, without a limit, because a sum can exceed the limit of single amounts. */
-export const computedAmountField = (description: string) =>
-  z.int().meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
+/**
+ * The types of described fields. `optional...` is for requests: the field can be null or absent, which is parsed as null.
+ * `nullable...` is for responses.
+ */
+export const field = {
+  uuid: (description: string) => z.guid().describe(description),
+  nullableUuid: (description: string) => z.guid().nullable().describe(description),
+  boolean: (description: string) => z.boolean().describe(description),
+  /** A date-time in a response, always in UTC. */
+  dateTime: (description: string) => UtcDateTimeSchema.describe(description),
+  nullableDateTime: (description: string) => UtcDateTimeSchema.nullable().describe(description),
+  /** A date-time in a request. Parsing converts it to UTC. */
+  optionalDateTime: (description: string) => nullWhenAbsent(RequestDateTime).describe(description),
 
-export const optionalAmountField = (description: string) =>
-  nullWhenAbsent(amountSchema).meta({
-    description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)`,
-  });
+  /** An amount of money in a request, in minor currency units (1400 means 14.00 EUR, or 1400 JPY). */
+  amount: (description: string) => amountSchema.describe(inMinorUnits(description)),
+  optionalAmount: (description: string) => nullWhenAbsent(amountSchema).describe(inMinorUnits(description)),
+  /** A computed amount, without a limit, because a sum can exceed the limit of single amounts. */
+  computedAmount: (description: string) => z.int().describe(inMinorUnits(description)),
 
-/** A count, 0 or more. */
-export const nonNegativeCountField = (description: string) => z.int().min(0).meta({ description });
+  /** A count or a size, 0 or more. */
+  count: (description: string) => z.int().min(0).describe(description),
+  optionalCount: (description: string) => nullWhenAbsent(z.int().min(0)).describe(description),
+  /** A number of units or guests. The limit ensures that the sum of such numbers over a till is a safe integer. */
+  unitCount: (description: string, { min = 0 } = {}) =>
+    z.int().min(min).max(maxUnitCount).meta({ description, example: 1 }),
+  signedUnitCount: (description: string) =>
+    z.int().min(-maxUnitCount).max(maxUnitCount).meta({ description, example: 1 }),
+  /** The quantity in an entry of a report, such as units sold: 1 or more. */
+  reportQuantity: (description: string) => z.int().min(1).describe(description),
+  optionalInteger: (description: string) => nullWhenAbsent(z.int()).describe(description),
 
-export const optionalCountField = (description: string) => nullWhenAbsent(z.int().min(0)).meta({ description });
+  /** A text in a response. A missing text is empty. */
+  text: (description: string) => z.string().describe(description),
+  nullableText: (description: string) => z.string().nullable().describe(description),
+  /** A short text such as a name, an address line or an id of another system: at most 1,024 characters. */
+  optionalText: (description: string) => nullWhenAbsent(boundedString(1_024)).describe(description),
+  /** A long text such as a comment or a card receipt: at most 10,000 characters. */
+  optionalLongText: (description: string) => nullWhenAbsent(boundedString(10_000)).describe(description),
+  /** The id of a row, unique within its order. */
+  orderRowId: (description: string) => boundedString(255, { min: 1 }).describe(description),
 
-/** A number of units or guests. The limit ensures that the sum of such numbers over a till is a safe integer. */
-export const unitCountField = (description: string, { min = 0 } = {}) =>
-  z.int().min(min).max(maxUnitCount).meta({ description, example: 1 });
-
-export const signedUnitCountField = (description: string) => unitCountField(description, { min: -maxUnitCount });
-
-/** An integer of any sign, or null. */
-export const optionalIntegerField = (description: string) => nullWhenAbsent(z.int()).meta({ description });
-
-/** A short text such as a name, an address line or an id of another system: at most 1,024 characters. */
-export const optionalTextField = (description: string) => nullWhenAbsent(boundedString(1_024)).meta({ description });
-
-/** A long text such as a comment or a card receipt: at most 10,000 characters. */
-export const optionalLongTextField = (description: string) =>
-  nullWhenAbsent(boundedString(10_000)).meta({ description });
-
-/** The id of a row, unique within its order. */
-export const orderRowIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
-
-export const booleanField = (description: string) => z.boolean().meta({ description });
-
-/** An ISO 4217 currency code, or null. */
-export const optionalCurrencyField = (description = "ISO 4217 currency code") =>
-  nullWhenAbsent(z.string().regex(/^[A-Z]{3}$/, { error: "Must be an ISO 4217 currency code, such as EUR" })).meta({
-    description,
-    example: "EUR",
-  });
-
-/** A VAT rate in percent, as in order rows. Requests often contain it in hundredths of a percent. */
-export const vatPercentField = (description = "VAT rate in percent: 10 means 10%, 5.5 means 5.5%") =>
-  z
-    .number()
-    .min(0)
-    .max(1_000, {
-      error: "Must be a rate in percent, at most 1000: send 10 for 10%, not 1000 (hundredths of a percent)",
-    })
-    .meta({ description, example: 10 });
-
-/** A VAT rate in hundredths of a percent, as in reports. */
-export const vatBasisPointsField = (description = "VAT rate in hundredths of a percent: 2000 means 20%") =>
-  z.int().min(0).meta({ description, example: 1000 });
-
-/** A text in a response. A missing text is empty. */
-export const nonNullableTextField = (description: string) => z.string().meta({ description });
-
-/** A text in a response. A missing text is null. */
-export const nullableTextField = (description: string) => z.string().nullable().meta({ description });
-
-/** The quantity in an entry of a report, such as units sold: 1 or more. */
-export const reportQuantityField = (description: string) => z.int().min(1).meta({ description });
+  optionalCurrency: () =>
+    nullWhenAbsent(z.string().regex(/^[A-Z]{3}$/, "Must be an ISO 4217 currency code, such as EUR")).meta({
+      description: "ISO 4217 currency code",
+      example: "EUR",
+    }),
+  /** A VAT rate in percent, as in order rows. Requests often contain it in hundredths of a percent. */
+  vatPercent: () =>
+    z
+      .number()
+      .min(0)
+      .max(1_000, "Must be a rate in percent, at most 1000: send 10 for 10%, not 1000 (hundredths of a percent)")
+      .meta({ description: "VAT rate in percent: 10 means 10%, 5.5 means 5.5%", example: 10 }),
+  /** A VAT rate in hundredths of a percent, as in reports. */
+  vatBasisPoints: () =>
+    z.int().min(0).meta({ description: "VAT rate in hundredths of a percent: 2000 means 20%", example: 1000 }),
+};
 
 /** Returns a nullable schema that parses an absent field as null. */
 export function nullWhenAbsent<Schema extends z.ZodType>(schema: Schema) {

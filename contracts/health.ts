@@ -1,17 +1,14 @@
 import { z } from "zod";
+import { field } from "./fields.ts";
 
 /** The response of `GET /health/`, which requires no API key. */
 export const Health = z
   .object({
-    status: z.literal("ok").meta({ description: "Always `ok`" }),
-    uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
-    docURL: z.url().meta({ description: "URL of the documentation" }),
-    version: z.string().meta({
-      description: "Version of the software, such as `2.0.0`. The changelog lists the changes of each version",
-    }),
-    apiVersions: z
-      .array(z.string())
-      .meta({ description: "Versions of paths that this installation supports, such as `v1`" }),
+    status: z.literal("ok").describe("Always `ok`"),
+    uptime: z.number().min(0).describe("Number of seconds since this instance of the API started"),
+    docURL: z.url().describe("URL of the documentation"),
+    version: field.text("Version of the software, such as `2.0.0`. The changelog lists the changes of each version"),
+    apiVersions: z.array(z.string()).describe("Versions of paths that this installation supports, such as `v1`"),
   })
   .meta({
     id: "Health",

@@ -1,20 +1,17 @@
 import { z } from "zod";
-import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
-import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { RequestDateTime } from "./date-time.ts";
+import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 import { TimeZone } from "./time-zone.ts";
 
-const millisecondsField = (description: string) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description: `${description}, in milliseconds` });
+const millisecondsField = (description: string) => field.count(`${description}, in milliseconds`);
 const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
 /** The id of a job. Contains only characters that can be in URLs without encoding. */
 export const jobIdSchema = boundedString(255)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
-    error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
-  })
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._@+-]*$/,
+    "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
+  )
   .meta({ description: "ID of the job", example: "closing-2026-05-29" });
 
 const JobBackoff = z.union([
@@ -25,18 +22,14 @@ const JobBackoff = z.union([
         "Type of backoff. `fixed`: the delay stays the same. `exponential`: the delay doubles after each failure.",
     }),
     delay: millisecondsField("Delay before the second attempt").default(0),
-    jitter: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .meta({ description: "Fraction of the delay that is randomized, from 0 to 1" }),
+    jitter: z.number().min(0).max(1).optional().describe("Fraction of the delay that is randomized, from 0 to 1"),
   }),
 ]);
 
-const instantSchema = z.union([RequestDateTime, z.int().min(0)], {
-  error: "Must be a date-time with an offset or Z, or milliseconds since 1970",
-});
+const instantSchema = z.union(
+  [RequestDateTime, z.int().min(0)],
+  "Must be a date-time with an offset or Z, or milliseconds since 1970",
+);
 
 /** The schedule of a repeating job. */
 export const JobRepeatOptions = z
@@ -49,8 +42,8 @@ export const JobRepeatOptions = z
       description:
         "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
     }),
-    tz: TimeZone.optional().meta({ description: "Time zone for `pattern`. Defaults to UTC." }),
-    limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
+    tz: TimeZone.optional().describe("Time zone for `pattern`. Defaults to UTC."),
+    limit: z.int().min(1).optional().describe("Maximum number of runs"),
     startDate: instantSchema
       .optional()
       .meta({ description: "Earliest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
@@ -74,9 +67,9 @@ const FinishedJobRetention = z
     z.boolean(),
     z.int().min(0),
     z.object({
-      age: z.int().min(0).optional().meta({ description: "Maximum age of the retained jobs, in seconds" }),
-      count: z.int().min(0).optional().meta({ description: "Maximum number of jobs to retain" }),
-      limit: z.int().min(1).optional().meta({ description: "Maximum number of older jobs that are removed at once" }),
+      age: z.int().min(0).optional().describe("Maximum age of the retained jobs, in seconds"),
+      count: z.int().min(0).optional().describe("Maximum number of jobs to retain"),
+      limit: z.int().min(1).optional().describe("Maximum number of older jobs that are removed at once"),
     }),
   ])
   .meta({
@@ -98,11 +91,8 @@ export const JobOptions = z
         description:
           "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
       }),
-    failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent job fails if this job fails" }),
-    ignoreDependencyOnFailure: z
-      .boolean()
-      .optional()
-      .meta({ description: "Whether the parent job continues if this job fails" }),
+    failParentOnFailure: z.boolean().optional().describe("Whether the parent job fails if this job fails"),
+    ignoreDependencyOnFailure: z.boolean().optional().describe("Whether the parent job continues if this job fails"),
     removeDependencyOnFailure: z.boolean().optional().meta({
       description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
     }),
@@ -129,15 +119,11 @@ export const JobOptions = z
         "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. The value 2097152 is treated as 2097151.",
     }),
     delay: millisecondsField("Minimum delay before the job runs").optional(),
-    attempts: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: "Maximum number of attempts. The value 0 is treated as 1." }),
+    attempts: z.int().min(0).optional().describe("Maximum number of attempts. The value 0 is treated as 1."),
     backoff: JobBackoff.optional().meta({
       description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or a backoff object",
     }),
-    lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
+    lifo: z.boolean().optional().describe("Whether the job runs before waiting jobs of the same priority"),
     removeOnComplete: FinishedJobRetention.optional(),
     removeOnFail: FinishedJobRetention.optional(),
     keepLogs: z
@@ -161,7 +147,7 @@ export type JobOptions = z.infer<typeof JobOptions>;
 
 export const CreateJobRequest = withUnstorableTextCheck(
   z.object({
-    message: boundedString(100_000).meta({ description: "Message that the job returns in its result" }),
+    message: boundedString(100_000).describe("Message that the job returns in its result"),
     duration: millisecondsField("Time for which the job runs").default(0),
     jobOptions: JobOptions.default({}),
   }),
@@ -176,8 +162,8 @@ export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 /** The payload of a job in its queue. */
 export const JobPayload = z
   .object({
-    message: z.string().meta({ description: "Message that the job returns in its result" }),
-    duration: z.int().min(0).meta({ description: "Time for which the job runs, in milliseconds" }),
+    message: field.text("Message that the job returns in its result"),
+    duration: field.count("Time for which the job runs, in milliseconds"),
   })
   .meta({
     id: "JobPayload",
@@ -199,12 +185,12 @@ const jobExample = {
 /** The response to the creation of a job: the new job, or the existing job of which it is a duplicate. */
 export const CreateJobResponse = z
   .object({
-    id: z.string().meta({ description: "ID of the job: the requested `jobId`, or a generated UUID" }),
-    queueName: z.string().meta({ description: "Name of the queue. Each location has its own queue." }),
-    jobName: z.string().meta({ description: "Name of the job, always `message`" }),
+    id: field.text("ID of the job: the requested `jobId`, or a generated UUID"),
+    queueName: field.text("Name of the queue. Each location has its own queue."),
+    jobName: field.text("Name of the job, always `message`"),
     jobOptions: JobOptions,
     payload: JobPayload,
-    timestamp: z.int().min(0).meta({ description: "Creation time of the job as a Unix timestamp in milliseconds" }),
+    timestamp: field.count("Creation time of the job as a Unix timestamp in milliseconds"),
   })
   .meta({ id: "Job", description: "A job in the queue of its location", example: jobExample });
 
@@ -223,8 +209,8 @@ const jobStates = [
 
 export const JobResult = z
   .object({
-    message: z.string().meta({ description: "`message` of the job" }),
-    waited: z.int().min(0).meta({ description: "Time for which the job ran, in milliseconds" }),
+    message: field.text("`message` of the job"),
+    waited: field.count("Time for which the job ran, in milliseconds"),
   })
   .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
 
@@ -235,23 +221,15 @@ export const JobState = CreateJobResponse.extend({
     description:
       "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
   }),
-  progress: z
-    .int()
-    .min(0)
-    .max(100)
-    .meta({ description: "Progress in percent; 0 for a repeating job until its schedule ends" }),
-  attemptsMade: z.int().min(0).meta({ description: "Number of failed attempts" }),
-  runs: z.int().min(0).meta({ description: "Number of runs of a repeating job; 0 for any other job" }),
-  result: JobResult.nullable().meta({
-    description: "Result of the job or of its latest run; null if no run has completed",
-  }),
+  progress: z.int().min(0).max(100).describe("Progress in percent; 0 for a repeating job until its schedule ends"),
+  attemptsMade: field.count("Number of failed attempts"),
+  runs: field.count("Number of runs of a repeating job; 0 for any other job"),
+  result: JobResult.nullable().describe("Result of the job or of its latest run; null if no run has completed"),
   failure: z
-    .object({ message: z.string().meta({ description: "Text of the error" }) })
+    .object({ message: field.text("Text of the error") })
     .nullable()
     .meta({ description: "Error from the latest attempt; null unless the latest attempt failed" }),
-  finishedAt: UtcDateTimeSchema.nullable().meta({
-    description: "When the job completed or failed; null if it has not finished",
-  }),
+  finishedAt: field.nullableDateTime("When the job completed or failed; null if it has not finished"),
 }).meta({
   id: "JobStatus",
   description: "A job with its state, progress and result",

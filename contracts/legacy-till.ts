@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { boundedArray } from "./fields.ts";
+import { boundedArray, field } from "./fields.ts";
 import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
-const serverId = z.int().min(1).meta({ description: "ID of the till in the legacy backoffice" });
-const legacyId = z.int().min(1).meta({ description: "ID of the till's location in the legacy backoffice" });
+const serverId = z.int().min(1).describe("ID of the till in the legacy backoffice");
+const legacyId = z.int().min(1).describe("ID of the till's location in the legacy backoffice");
 const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
 
 export const LegacyTill = z
@@ -28,13 +28,10 @@ export const FetchLegacyTillsRequest = boundedArray(
 /** The results of fetching the tills of one location, or, if `locationId` is null, of an unknown location. */
 export const LegacyFetchResults = z
   .object({
-    locationId: z
-      .guid()
-      .nullable()
-      .meta({ description: "ID of the location; null if the tills belong to an unknown location" }),
-    success: z.array(serverId).meta({ description: "`serverId` of each till that was fetched or was already stored" }),
+    locationId: field.nullableUuid("ID of the location; null if the tills belong to an unknown location"),
+    success: z.array(serverId).describe("`serverId` of each till that was fetched or was already stored"),
     errors: z
-      .array(z.object({ message: z.string().meta({ description: "Reason why the till was not fetched" }), serverId }))
+      .array(z.object({ message: field.text("Reason why the till was not fetched"), serverId }))
       .meta({ description: "Tills that could not be fetched, with the reasons" }),
   })
   .meta({

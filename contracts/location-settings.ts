@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { currencyCodes, withdrawnCurrencies } from "./currency.ts";
-import { RequestDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
-import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
+import { boundedArray, boundedString, field, nullWhenAbsent, withoutFieldDefaults } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 import { defaultTimeZone, TimeZone } from "./time-zone.ts";
 
@@ -30,7 +29,7 @@ const applicationDefaultOption = (description: string) =>
 
 const TipsConfig = z
   .object({
-    isEnabled: z.boolean().meta({ description: "Whether the device prompts for a tip" }),
+    isEnabled: field.boolean("Whether the device prompts for a tip"),
     predefinedValues: boundedArray(z.number().min(0), 100).meta({
       description: "Suggested tips, in the unit that `format` specifies",
       example: [5, 10, 15],
@@ -43,12 +42,12 @@ const TipsConfig = z
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationPosOptionsShape = {
-  nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "Start of the next period in which the location is closed; null if no period is set",
-  }),
-  nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "End of the next period in which the location is closed; null if no period is set",
-  }),
+  nextClosingStartsAt: field.optionalDateTime(
+    "Start of the next period in which the location is closed; null if no period is set",
+  ),
+  nextClosingEndsAt: field.optionalDateTime(
+    "End of the next period in which the location is closed; null if no period is set",
+  ),
   groupItemsOnPreparation: applicationDefaultOption(
     "Whether to group identical products on preparation tickets, which are printed for the kitchen",
   ),
@@ -107,9 +106,7 @@ const locationName = boundedString(255, { min: 1 }).meta({
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
   // This field has its own description. Otherwise, its default would apply to every Locale in the OpenAPI document.
-  currencyLocale: LocaleCode.default("fr_FR").meta({
-    description: "Locale (language and region) used to format amounts",
-  }),
+  currencyLocale: LocaleCode.default("fr_FR").describe("Locale (language and region) used to format amounts"),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
   cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps (courses) of a preparation ticket", true),
@@ -161,10 +158,8 @@ const locationSettingsShape = {
     .max(16)
     .default(8)
     .meta({ description: "Number of menu buttons per page on the screen of the point of sale" }),
-  closeFiscalYearDate: nullWhenAbsent(RequestDateTime).meta({
-    description: "Date on which the fiscal year closes; null if not set",
-  }),
-  logoUrl: optionalTextField("URL of the establishment's logo; null if there is none"),
+  closeFiscalYearDate: field.optionalDateTime("Date on which the fiscal year closes; null if not set"),
+  logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
 };
 
 /** The settings of a new location. Only the name is required, because all other settings have a default. */
@@ -181,10 +176,8 @@ export const LocationSettingsChange = z
 
 export const LocationSettings = z
   .object({
-    id: z.guid().meta({ description: "ID of the settings" }),
-    locationName: locationName
-      .nullable()
-      .meta({ description: "Name of the location; null if the location has no name yet" }),
+    id: field.uuid("ID of the settings"),
+    locationName: locationName.nullable().describe("Name of the location; null if the location has no name yet"),
     ...withoutFieldDefaults(locationSettingsShape),
   })
   .meta({ id: "LocationSettings", description: "All settings of a location" });

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
-import { boundedArray, boundedString, withoutFieldDefaults, withUnstorableTextCheck } from "./fields.ts";
+import { boundedArray, boundedString, field, withoutFieldDefaults, withUnstorableTextCheck } from "./fields.ts";
 import {
   LocationSettings,
   LocationSettingsChange,
@@ -27,8 +26,8 @@ const agencyId = boundedString(255, { min: 1 }).meta({
 
 const locationShape = {
   id: locationId,
-  createdAt: UtcDateTimeSchema.meta({ description: "When the location was created or imported" }),
-  updatedAt: UtcDateTimeSchema.meta({ description: "When the location was last updated" }),
+  createdAt: field.dateTime("When the location was created or imported"),
+  updatedAt: field.dateTime("When the location was last updated"),
   application: posApplicationNameSchema,
   legacyId: legacyId.nullable().meta({
     description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
@@ -124,9 +123,9 @@ export const CreateLocationResponse = z.object({ id: locationId }).meta({
 
 const LocationDevice = z
   .object({
-    id: z.string().meta({ description: "ID that the device generated for itself" }),
-    name: z.string().nullable().meta({ description: "Name of the device; null if unknown" }),
-    model: z.string().nullable().meta({ description: "Model of the device; null if unknown" }),
+    id: field.text("ID that the device generated for itself"),
+    name: field.nullableText("Name of the device; null if unknown"),
+    model: field.nullableText("Model of the device; null if unknown"),
   })
   .meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
 

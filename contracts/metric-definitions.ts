@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nullableTextField } from "./fields.ts";
+import { field } from "./fields.ts";
 
 /**
  * The measures and dimensions of metrics, and the rules by which they can be combined. The validation of queries, the
@@ -179,8 +179,8 @@ interface MetricDimensionDefinition {
   filter?: { pattern: RegExp; expected: string; example: string };
 }
 
-const idField = (of: string) => nullableTextField(`ID of the ${of}; null if it has none`);
-const nameField = (of: string) => nullableTextField(`Name of the ${of}; null if it has none`);
+const idField = (of: string) => field.nullableText(`ID of the ${of}; null if it has none`);
+const nameField = (of: string) => field.nullableText(`Name of the ${of}; null if it has none`);
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
 
 /** The dimensions, by name. */
@@ -220,7 +220,7 @@ export const metricDimensions = {
   location: {
     group: "location",
     description: "Location",
-    schema: z.object({ id: z.guid().meta({ description: "ID of the location" }) }),
+    schema: z.object({ id: field.uuid("ID of the location") }),
     filter: {
       pattern: uuidPattern,
       expected: "IDs of locations",
@@ -238,7 +238,7 @@ export const metricDimensions = {
     description: "Room of the order",
     schema: z.object({
       name: nameField("room"),
-      type: nullableTextField("Type of the room, such as `room` (dining room) or `bar`; null if unknown"),
+      type: field.nullableText("Type of the room, such as `room` (dining room) or `bar`; null if unknown"),
     }),
   },
   serviceType: {
@@ -292,7 +292,7 @@ export const metricDimensions = {
     description: "Payment method",
     schema: z.object({
       name: nameField("payment method"),
-      mode: nullableTextField("Payment mode, such as `cash` or `card`"),
+      mode: field.nullableText("Payment mode, such as `cash` or `card`"),
     }),
   },
   discount: {
@@ -311,10 +311,8 @@ export const metricDimensions = {
     group: "cancellation",
     description: "Reason of the cancellation",
     schema: z.object({
-      name: nullableTextField("Name of the reason; empty if there is none"),
-      afterFinalization: z
-        .boolean()
-        .meta({ description: "Whether the product was canceled after the bill was first printed" }),
+      name: field.nullableText("Name of the reason; empty if there is none"),
+      afterFinalization: field.boolean("Whether the product was canceled after the bill was first printed"),
     }),
   },
 } as const satisfies Record<string, MetricDimensionDefinition>;

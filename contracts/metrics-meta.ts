@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { field } from "./fields.ts";
 import {
   describeMetricValue,
   getMetricDimension,
@@ -21,42 +22,37 @@ const scalarTypeSchema = z.enum(["string", "integer", "boolean"]);
 
 const measureMetaSchema = z
   .object({
-    name: metricMeasureNameSchema.meta({ description: "Name in queries and responses" }),
-    description: z.string().meta({ description: "What the measure means" }),
-    unit: z.enum(metricUnits).meta({ description: "`amount`: minor units of the currency. `count`: a number." }),
-    equals: z.string().nullable().meta({
-      description:
-        "Fields of reports or days whose sum over the same range the measure equals; null if they contain no such figure",
-    }),
-    dimensions: z
-      .array(metricDimensionNameSchema)
-      .meta({ description: "Dimensions that the measure can be combined with" }),
+    name: metricMeasureNameSchema.describe("Name in queries and responses"),
+    description: field.text("What the measure means"),
+    unit: z.enum(metricUnits).describe("`amount`: minor units of the currency. `count`: a number."),
+    equals: field.nullableText(
+      "Fields of reports or days whose sum over the same range the measure equals; null if they contain no such figure",
+    ),
+    dimensions: z.array(metricDimensionNameSchema).describe("Dimensions that the measure can be combined with"),
   })
   .meta({ id: "MetricMeasure", description: "A measure of metrics" });
 
 const dimensionMetaSchema = z
   .object({
-    name: metricDimensionNameSchema.meta({ description: "Name in queries and responses" }),
-    description: z.string().meta({ description: "What the dimension means" }),
+    name: metricDimensionNameSchema.describe("Name in queries and responses"),
+    description: field.text("What the dimension means"),
     group: z.enum(metricDimensionGroupNames as [string, ...string[]]).meta({
       description:
         "Group of the dimension. Dimensions of a group can be combined with the same dimensions and measures.",
     }),
-    valueType: valueTypeSchema.meta({ description: "JSON type of the values" }),
-    isNullable: z.boolean().meta({ description: "Whether a value can be null, because it is missing" }),
+    valueType: valueTypeSchema.describe("JSON type of the values"),
+    isNullable: field.boolean("Whether a value can be null, because it is missing"),
     fields: z
       .array(
         z.object({
-          name: z.string().meta({ description: "Name of the field" }),
-          type: scalarTypeSchema.meta({ description: "JSON type of the field" }),
-          isNullable: z.boolean().meta({ description: "Whether the field can be null" }),
-          description: z.string().meta({ description: "What the field contains" }),
+          name: field.text("Name of the field"),
+          type: scalarTypeSchema.describe("JSON type of the field"),
+          isNullable: field.boolean("Whether the field can be null"),
+          description: field.text("What the field contains"),
         }),
       )
       .meta({ description: "Fields of the values; empty if the values are not objects" }),
-    measures: z
-      .array(metricMeasureNameSchema)
-      .meta({ description: "Measures that the dimension can be combined with" }),
+    measures: z.array(metricMeasureNameSchema).describe("Measures that the dimension can be combined with"),
     dimensions: z
       .array(metricDimensionNameSchema)
       .meta({ description: "Other dimensions that the dimension can be combined with, as dimensions and as filters" }),
@@ -68,25 +64,25 @@ const allMeta = buildMetricsMeta();
 /** The response of `GET /v1/metrics/meta`. */
 export const MetricsMeta = z
   .object({
-    measures: z.array(measureMetaSchema).meta({ description: "All measures" }),
-    dimensions: z.array(dimensionMetaSchema).meta({ description: "All dimensions" }),
+    measures: z.array(measureMetaSchema).describe("All measures"),
+    dimensions: z.array(dimensionMetaSchema).describe("All dimensions"),
     comparisons: z
       .array(
         z.object({
-          name: z.enum(metricComparisonNames).meta({ description: "Value of `compare`" }),
-          description: z.string().meta({ description: "Which period it compares with" }),
+          name: z.enum(metricComparisonNames).describe("Value of `compare`"),
+          description: field.text("Which period it compares with"),
         }),
       )
       .meta({ description: "Periods to compare with" }),
     limits: z
       .object({
-        dimensions: z.int().meta({ description: "Maximum number of dimensions" }),
-        days: z.int().meta({ description: "Maximum number of days from `since` to `until`, both included" }),
-        filterDimensions: z.int().meta({ description: "Maximum number of dimensions to filter by" }),
-        filterValues: z.int().meta({ description: "Maximum number of values for each dimension to filter by" }),
-        sortFields: z.int().meta({ description: "Maximum number of fields to sort by" }),
-        rows: z.int().meta({ description: "Maximum of `limit`" }),
-        locations: z.int().meta({ description: "Maximum number of locations" }),
+        dimensions: z.int().describe("Maximum number of dimensions"),
+        days: z.int().describe("Maximum number of days from `since` to `until`, both included"),
+        filterDimensions: z.int().describe("Maximum number of dimensions to filter by"),
+        filterValues: z.int().describe("Maximum number of values for each dimension to filter by"),
+        sortFields: z.int().describe("Maximum number of fields to sort by"),
+        rows: z.int().describe("Maximum of `limit`"),
+        locations: z.int().describe("Maximum number of locations"),
         rowsBeforeLimit: z.int().meta({
           description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
         }),

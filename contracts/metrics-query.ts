@@ -127,9 +127,10 @@ const sortParameter = boundedString(maxListCharacters)
     default: "",
   });
 
-const filterValueSchema = z.union([boundedString(1_024), z.int()], {
-  error: "Must be a text of at most 1024 characters, or an integer",
-});
+const filterValueSchema = z.union(
+  [boundedString(1_024), z.int()],
+  "Must be a text of at most 1024 characters, or an integer",
+);
 const filtersSchema = withUnstorableTextCheck(z.record(z.string(), z.array(filterValueSchema)));
 
 const filtersParameter = boundedString(maxFiltersCharacters)
@@ -228,7 +229,7 @@ export const MetricsQuery = z
       `Last business day to include, as YYYY-MM-DD in the location's time zone. A query can contain up to ${metricLimits.days} days.`,
     ),
     compare: z
-      .enum(metricComparisonNames, { error: `Must be one of: ${metricComparisonNames.join(", ")}` })
+      .enum(metricComparisonNames, `Must be one of: ${metricComparisonNames.join(", ")}`)
       .optional()
       .meta({ description: `Earlier period to compare with. ${comparisonDescription}`, example: "previous_year" }),
     filters: filtersParameter,

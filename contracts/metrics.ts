@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { metricsExample } from "./examples/metrics.ts";
+import { field } from "./fields.ts";
 import {
   describeMetricMeasure,
   getMetricDimension,
@@ -85,7 +86,7 @@ const dimensionValuesSchema = z.object(dimensionFields).meta({
 }) as z.ZodType<MetricDimensionValues>;
 
 const comparisonShape = {
-  values: valuesSchema.meta({ description: "Values in the earlier period; 0 if it has no such row" }),
+  values: valuesSchema.describe("Values in the earlier period; 0 if it has no such row"),
   differences: differencesSchema,
   percents: percentsSchema,
 };
@@ -126,7 +127,7 @@ const unattributedSchema = z.object(
 const totalsSchema = z
   .object({
     currency: currencySchema,
-    values: valuesSchema.meta({ description: "Values of all rows together, including omitted rows" }),
+    values: valuesSchema.describe("Values of all rows together, including omitted rows"),
     comparison: z
       .object(comparisonShape)
       .nullable()
@@ -143,29 +144,22 @@ export type MetricTotals = z.infer<typeof totalsSchema>;
 /** The response of `GET /v1/metrics`. */
 export const Metrics = z
   .object({
-    since: z.iso.date().meta({ description: "First business day" }),
-    until: z.iso.date().meta({ description: "Last business day" }),
-    compareSince: z.iso
-      .date()
-      .nullable()
-      .meta({ description: "First day of the earlier period; null without `compare`" }),
-    compareUntil: z.iso
-      .date()
-      .nullable()
-      .meta({ description: "Last day of the earlier period; null without `compare`" }),
-    measures: z.array(metricMeasureNameSchema).meta({ description: "The measures of the query" }),
-    dimensions: z.array(metricDimensionNameSchema).meta({ description: "The dimensions of the query" }),
+    since: z.iso.date().describe("First business day"),
+    until: z.iso.date().describe("Last business day"),
+    compareSince: z.iso.date().nullable().describe("First day of the earlier period; null without `compare`"),
+    compareUntil: z.iso.date().nullable().describe("Last day of the earlier period; null without `compare`"),
+    measures: z.array(metricMeasureNameSchema).describe("The measures of the query"),
+    dimensions: z.array(metricDimensionNameSchema).describe("The dimensions of the query"),
     data: z.array(MetricRow).meta({
       description:
         "Rows, one for each combination of dimension values and currency. With `compare`, also those that only the earlier period has.",
     }),
-    totals: z.array(totalsSchema).meta({ description: "Totals, one for each currency" }),
-    rowCount: z.int().min(0).meta({ description: "Number of rows in `data`" }),
-    omittedRowCount: z.int().min(0).meta({ description: "Number of rows that `limit` omitted" }),
-    missingReportCount: z.int().min(0).meta({
-      description:
-        "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
-    }),
+    totals: z.array(totalsSchema).describe("Totals, one for each currency"),
+    rowCount: field.count("Number of rows in `data`"),
+    omittedRowCount: field.count("Number of rows that `limit` omitted"),
+    missingReportCount: field.count(
+      "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
+    ),
   })
   .meta({ id: "Metrics", description: "Figures of reports by dimension", example: metricsExample });
 

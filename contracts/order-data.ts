@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import { diningRoomTypes, orderServiceTypes, priceListTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import {
@@ -12,17 +12,11 @@ import {
   tillV2Example,
 } from "./examples/till-v2.ts";
 import {
-  amountField,
-  booleanField,
   boundedArray,
   boundedString,
   ClientGeneratedId,
+  field,
   nullWhenAbsent,
-  optionalCountField,
-  optionalIntegerField,
-  optionalLongTextField,
-  optionalTextField,
-  unitCountField,
   withoutFieldDefaults,
 } from "./fields.ts";
 import {
@@ -46,12 +40,14 @@ const textOrObjectField = (description: string) =>
       boundedString(10_000),
       z
         .record(boundedString(255), z.unknown())
-        .refine((object) => Object.keys(object).length <= maxPlatformFields, {
-          error: `Must have at most ${maxPlatformFields} fields`,
-        })
-        .refine((object) => isWithinDepth(maxNestingDepth, object), {
-          error: `Must have at most ${maxNestingDepth} levels of nesting`,
-        }),
+        .refine(
+          (object) => Object.keys(object).length <= maxPlatformFields,
+          `Must have at most ${maxPlatformFields} fields`,
+        )
+        .refine(
+          (object) => isWithinDepth(maxNestingDepth, object),
+          `Must have at most ${maxNestingDepth} levels of nesting`,
+        ),
     ]),
   ).meta({ description });
 
@@ -66,8 +62,8 @@ const numberOrTextField = (description: string) =>
   nullWhenAbsent(z.union([z.number(), boundedString(255)])).meta({ description });
 
 const GroupedTable = z.object({
-  id: optionalTextField("ID of the table within the order"),
-  catalogTableId: optionalTextField("ID of the table in the catalog of the point of sale"),
+  id: field.optionalText("ID of the table within the order"),
+  catalogTableId: field.optionalText("ID of the table in the catalog of the point of sale"),
 });
 
 /**
@@ -79,101 +75,89 @@ export const PosOrderData = z
     id: ClientGeneratedId.meta({
       description: "ID of the order: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
     }),
-    tillId: optionalTextField("ID of the till that the order belongs to"),
-    roomId: optionalTextField("ID of the room in which the order was recorded"),
-    revisionHash: optionalTextField("Hash that changes with each revision of the order"),
-    deviceIdentifier: optionalTextField("ID of the device on which the order was recorded"),
-    deviceName: optionalTextField("Name of the device on which the order was recorded"),
-    openedAt: RequestDateTime.meta({ description: "When the order was opened" }),
-    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was last changed" }),
-    closedAt: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the order was closed; null if the order was not closed",
-    }),
-    paidAt: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the order was paid; null if the order was not paid",
-    }),
-    canceledAt: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the order was canceled; null if the order was not canceled",
-    }),
-    transferredAt: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the order was transferred; null if the order was not transferred",
-    }),
-    firstBillPrintDate: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the bill was first printed; null if the bill was not printed",
-    }),
-    postPaymentPrintDate: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the bill was printed after payment; null if the bill was not printed after payment",
-    }),
-    total: amountField("Total including VAT"),
-    totalTax: amountField("VAT included in the total"),
-    totalDiscount: amountField("Sum of the discounts on the order"),
-    totalWithoutTax: amountField("Total excluding VAT"),
-    leftToPay: amountField(
+    tillId: field.optionalText("ID of the till that the order belongs to"),
+    roomId: field.optionalText("ID of the room in which the order was recorded"),
+    revisionHash: field.optionalText("Hash that changes with each revision of the order"),
+    deviceIdentifier: field.optionalText("ID of the device on which the order was recorded"),
+    deviceName: field.optionalText("Name of the device on which the order was recorded"),
+    openedAt: RequestDateTime.describe("When the order was opened"),
+    modifiedAt: field.optionalDateTime("When the order was last changed"),
+    closedAt: field.optionalDateTime("When the order was closed; null if the order was not closed"),
+    paidAt: field.optionalDateTime("When the order was paid; null if the order was not paid"),
+    canceledAt: field.optionalDateTime("When the order was canceled; null if the order was not canceled"),
+    transferredAt: field.optionalDateTime("When the order was transferred; null if the order was not transferred"),
+    firstBillPrintDate: field.optionalDateTime("When the bill was first printed; null if the bill was not printed"),
+    postPaymentPrintDate: field.optionalDateTime(
+      "When the bill was printed after payment; null if the bill was not printed after payment",
+    ),
+    total: field.amount("Total including VAT"),
+    totalTax: field.amount("VAT included in the total"),
+    totalDiscount: field.amount("Sum of the discounts on the order"),
+    totalWithoutTax: field.amount("Total excluding VAT"),
+    leftToPay: field.amount(
       "Part of the total that has not been paid yet; 0 or negative if guests paid more than the total",
     ),
-    guestsCount: unitCountField("Number of guests"),
-    billPrintCount: optionalCountField("Number of times the bill was printed"),
-    proofsOfPaymentCount: optionalCountField("Number of proofs of payment that were printed for the order"),
-    postPaymentPrintCount: optionalCountField("Number of times the bill was printed after payment"),
+    guestsCount: field.unitCount("Number of guests"),
+    billPrintCount: field.optionalCount("Number of times the bill was printed"),
+    proofsOfPaymentCount: field.optionalCount("Number of proofs of payment that were printed for the order"),
+    postPaymentPrintCount: field.optionalCount("Number of times the bill was printed after payment"),
     roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({
       description: "Type of the room, such as `room` (dining room) or `bar`",
     }),
     roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({
       description: "Type of price list used in the room, such as `normal` or `happyHour`",
     }),
-    roomName: optionalTextField("Name of the room in which the order was recorded"),
-    tableId: optionalTextField("ID of the table for which the order was recorded"),
-    tableName: optionalTextField("Name of the table for which the order was recorded"),
+    roomName: field.optionalText("Name of the room in which the order was recorded"),
+    tableId: field.optionalText("ID of the table for which the order was recorded"),
+    tableName: field.optionalText("Name of the table for which the order was recorded"),
     tablePosX: numberOrTextField("Horizontal position of the table in the room"),
     tablePosY: numberOrTextField("Vertical position of the table in the room"),
     tableShape: numberOrTextField("Shape of the table on the floor plan of the point of sale"),
     beeperNumber: numberOrTextField("Number of the pager given to the customer"),
-    comment: optionalLongTextField("Comment on the order; null if there is none"),
-    preparationActivated: booleanField("Whether the order is sent to the kitchen"),
-    isMerged: booleanField("Whether the order was merged with another order"),
-    manuallyClosed: booleanField("Whether the order was closed manually because its total is zero or negative"),
-    isPaid: booleanField("Whether the order was paid in full"),
-    isCanceled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
-    canceledReason: optionalTextField(
+    comment: field.optionalLongText("Comment on the order; null if there is none"),
+    preparationActivated: field.boolean("Whether the order is sent to the kitchen"),
+    isMerged: field.boolean("Whether the order was merged with another order"),
+    manuallyClosed: field.boolean("Whether the order was closed manually because its total is zero or negative"),
+    isPaid: field.boolean("Whether the order was paid in full"),
+    isCanceled: field.boolean("Whether the order was canceled. Canceled orders are excluded from totals."),
+    canceledReason: field.optionalText(
       "Reason why the order was canceled; null if it was not canceled or no reason was given",
     ),
-    fiscalNumber: optionalIntegerField(
+    fiscalNumber: field.optionalInteger(
       "Number that the point of sale assigned to the order for tax purposes (fiscal number)",
     ),
-    signature: optionalLongTextField(
+    signature: field.optionalLongText(
       "Signature that the point of sale computed for the order for tax purposes (fiscal signature)",
     ),
-    operatorId: optionalTextField("ID of the clerk who owns the order"),
-    operatorName: optionalTextField("Name of the clerk who owns the order"),
-    firebaseCustomerName: optionalTextField(
+    operatorId: field.optionalText("ID of the clerk who owns the order"),
+    operatorName: field.optionalText("Name of the clerk who owns the order"),
+    firebaseCustomerName: field.optionalText(
       "Name of the customer in the point of sale's cloud database; null if the customer is anonymous",
     ),
-    firebaseCustomerRefKey: optionalTextField(
+    firebaseCustomerRefKey: field.optionalText(
       "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
     ),
-    firebaseReservationRefKey: optionalTextField("ID of the reservation in the point of sale's cloud database"),
-    isPrepaid: booleanField("Whether the order was paid before it was served"),
-    isTransferred: booleanField(
+    firebaseReservationRefKey: field.optionalText("ID of the reservation in the point of sale's cloud database"),
+    isPrepaid: field.boolean("Whether the order was paid before it was served"),
+    isTransferred: field.boolean(
       "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
     ),
-    transferredTo: optionalTextField(
+    transferredTo: field.optionalText(
       "Destination of the transfer, such as a hotel room; null if the order was not transferred",
     ),
-    externalServiceId: optionalTextField("ID of the order in a service that is connected to the point of sale"),
-    extOctorateReservationId: optionalTextField("ID of the reservation in Octorate, a hotel management system"),
-    extQoodosCheckInId: optionalTextField("ID of the customer's check-in with the loyalty service Qoodos"),
-    extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
-    extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
-    pickupHour: optionalTextField("Pickup time of the order, as free-form text from the point of sale"),
-    groupedTableInfo: boundedArray(GroupedTable, 1_000)
-      .default([])
-      .meta({ description: "Tables that were joined for the order" }),
+    externalServiceId: field.optionalText("ID of the order in a service that is connected to the point of sale"),
+    extOctorateReservationId: field.optionalText("ID of the reservation in Octorate, a hotel management system"),
+    extQoodosCheckInId: field.optionalText("ID of the customer's check-in with the loyalty service Qoodos"),
+    extQoodosUserId: field.optionalText("ID of the customer in the loyalty service Qoodos"),
+    extQoodosUserName: field.optionalText("Name of the customer in the loyalty service Qoodos"),
+    pickupHour: field.optionalText("Pickup time of the order, as free-form text from the point of sale"),
+    groupedTableInfo: boundedArray(GroupedTable, 1_000).default([]).describe("Tables that were joined for the order"),
     customerInfo: textOrObjectField("Customer information, as sent by the ordering platform: a string or an object"),
     deliveryCustomerInfo: textOrObjectField(
       "Recipient of the delivery, as sent by the ordering platform: a string or an object",
     ),
     deliveryAddress: textOrObjectField("Delivery address, as sent by the ordering platform: a string or an object"),
-    deliveryComment: optionalLongTextField("Comment on the delivery; null if there is none"),
+    deliveryComment: field.optionalLongText("Comment on the delivery; null if there is none"),
     channel: boundedString(1_024)
       .default("unknown")
       .meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
@@ -188,17 +172,17 @@ export const PosOrderData = z
     source: boundedString(1_024).default("unknown").meta({
       description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
     }),
-    externalOrderId: optionalTextField(
+    externalOrderId: field.optionalText(
       "ID that an external service, such as an ordering platform, assigned to the order",
     ),
-    externalLocationId: optionalTextField(
+    externalLocationId: field.optionalText(
       "ID that an external service, such as an ordering platform, uses for the location",
     ),
-    paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).meta({ description: "Payments for the order" }),
+    paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).describe("Payments for the order"),
     productRowList: boundedArray(PosOrderProductRow, 5_000).meta({
       description: "Products of the order that are not part of a set menu",
     }),
-    menuRowList: boundedArray(PosOrderMenuRow, 1_000).meta({ description: "Set menus of the order" }),
+    menuRowList: boundedArray(PosOrderMenuRow, 1_000).describe("Set menus of the order"),
   })
   .meta({ id: "OrderDataInput", description: "An order as the point of sale sends it", example: orderDataExample });
 
@@ -226,8 +210,8 @@ const paymentRowResponse = z.object(withoutFieldDefaults(PosOrderPaymentRow.shap
 const productRowResponse = z
   .object({
     ...withoutFieldDefaults(PosOrderProductRow.shape),
-    modifierRowList: z.array(modifierRowResponse).meta({ description: "Selected modifier options" }),
-    discountRowList: z.array(discountRowResponse).meta({ description: "Discounts on the product" }),
+    modifierRowList: z.array(modifierRowResponse).describe("Selected modifier options"),
+    discountRowList: z.array(discountRowResponse).describe("Discounts on the product"),
   })
   .meta({
     id: "ProductRow",
@@ -238,7 +222,7 @@ const productRowResponse = z
 const menuRowResponse = z
   .object({
     ...withoutFieldDefaults(PosOrderMenuRow.shape),
-    productRowList: z.array(productRowResponse).meta({ description: "Products in the menu" }),
+    productRowList: z.array(productRowResponse).describe("Products in the menu"),
   })
   .meta({ id: "MenuRow", description: "A set menu in an order", example: PosOrderMenuRow.parse(menuRowExample) });
 
@@ -257,16 +241,14 @@ const orderV2Example = {
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(PosOrderData.shape),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the API first computed the order from its till" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the API last computed the order from its till" }),
-    locationId: z.guid().meta({ description: "ID of the location" }),
-    reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
-    groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),
-    paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments for the order" }),
-    productRowList: z
-      .array(productRowResponse)
-      .meta({ description: "Products of the order that are not part of a set menu" }),
-    menuRowList: z.array(menuRowResponse).meta({ description: "Set menus of the order" }),
+    createdAt: field.dateTime("When the API first computed the order from its till"),
+    updatedAt: field.dateTime("When the API last computed the order from its till"),
+    locationId: field.uuid("ID of the location"),
+    reportId: field.uuid("ID of the report that contains the order"),
+    groupedTableInfo: z.array(groupedTableResponse).describe("Tables that were joined for the order"),
+    paymentRowList: z.array(paymentRowResponse).describe("Payments for the order"),
+    productRowList: z.array(productRowResponse).describe("Products of the order that are not part of a set menu"),
+    menuRowList: z.array(menuRowResponse).describe("Set menus of the order"),
   })
   .meta({
     id: "OrderV2",

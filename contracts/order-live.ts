@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 import { establishmentShape } from "./establishment.ts";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import {
   boundedString,
   ClientGeneratedId,
+  field,
   normalizeClientGeneratedUuid,
   withoutFieldDefaults,
   withUnstorableTextCheck,
@@ -36,8 +36,8 @@ matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && valu
 /** A live order in a request. The point of sale sends the whole order again after each change. */
 export const OrderLiveInput = z
   .object({
-    id: ClientGeneratedId.meta({ description: "ID of the order, equal to `data.id`" }),
-    tillId: ClientGeneratedId.meta({ description: "ID of the till that the order belongs to" }),
+    id: ClientGeneratedId.describe("ID of the order, equal to `data.id`"),
+    tillId: ClientGeneratedId.describe("ID of the till that the order belongs to"),
     revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).meta({
       description:
         "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
@@ -94,15 +94,15 @@ const orderFields = OrderV2.shape;
 /** A live order in responses and in the stream. */
 export const OrderLive = z
   .object({
-    id: z.guid().meta({ description: "ID of the order" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the stored order was last changed" }),
-    locationId: z.guid().meta({ description: "ID of the location" }),
+    id: field.uuid("ID of the order"),
+    createdAt: field.dateTime("When the order was first received"),
+    updatedAt: field.dateTime("When the stored order was last changed"),
+    locationId: field.uuid("ID of the location"),
     ...withoutFieldDefaults(establishmentShape),
     roomName: orderFields.roomName,
     tableName: orderFields.tableName,
-    tillId: z.guid().meta({ description: "ID of the till that the order belongs to" }),
-    revisionHash: z.string().meta({ description: "Hash that changes with each revision of the order" }),
+    tillId: field.uuid("ID of the till that the order belongs to"),
+    revisionHash: field.text("Hash that changes with each revision of the order"),
     total: orderFields.total,
     totalTax: orderFields.totalTax,
     totalDiscount: orderFields.totalDiscount,

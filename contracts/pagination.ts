@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { dayMs, RequestDateTime } from "./date-time.ts";
-import { boundedString } from "./fields.ts";
+import { boundedString, field } from "./fields.ts";
 
 const pageMetaSchema = z
   .object({
-    totalPage: z.int().min(0).meta({ description: "Total number of pages with this page size" }),
-    totalCount: z.int().min(0).meta({ description: "Total number of items on all pages" }),
-    currentPageIndex: z.int().min(0).meta({ description: "Zero-based index of this page" }),
+    totalPage: field.count("Total number of pages with this page size"),
+    totalCount: field.count("Total number of items on all pages"),
+    currentPageIndex: field.count("Zero-based index of this page"),
     pageSize: z.int().min(1).max(100).meta({
       description:
         "Requested number of items per page. A page has fewer items if the list ends or if more items would exceed 4 MB.",
@@ -20,13 +20,13 @@ const pageMetaSchema = z
 
 const pageLinksSchema = z
   .object({
-    self: z.url().meta({ description: "URL of this page" }),
-    first: z.url().meta({ description: "URL of the first page" }),
-    last: z.url().meta({ description: "URL of the last page" }),
+    self: z.url().describe("URL of this page"),
+    first: z.url().describe("URL of the first page"),
+    last: z.url().describe("URL of the last page"),
     next: z.url().nullable().meta({
       description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
     }),
-    prev: z.url().nullable().meta({ description: "URL of the previous page; null on the first page" }),
+    prev: z.url().nullable().describe("URL of the previous page; null on the first page"),
   })
   .meta({
     id: "PageLinks",
@@ -43,13 +43,12 @@ const pageLinksSchema = z
 /** Returns the schema of a page of a list: `{data, meta, links, nextPageToken}`. */
 export function paginatedSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
-    data: z.array(item).meta({ description: "Items of this page" }),
+    data: z.array(item).describe("Items of this page"),
     meta: pageMetaSchema,
     links: pageLinksSchema,
-    nextPageToken: z.string().nullable().meta({
-      description:
-        "Token of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page. Send it as `pageToken` in the next request. Pagination by token is the fastest way to read a whole list.",
-    }),
+    nextPageToken: field.nullableText(
+      "Token of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page. Send it as `pageToken` in the next request. Pagination by token is the fastest way to read a whole list.",
+    ),
   });
 }
 
@@ -110,9 +109,10 @@ export type DayOrInstant = { day: string } | { instant: string };
 /** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */
 export const dayOrInstantQueryParameter = (description: string) =>
   z
-    .union([dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))], {
-      error: "Must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
-    })
+    .union(
+      [dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))],
+      "Must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
+    )
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
 

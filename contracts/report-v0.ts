@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
 import { reportV2Example } from "./examples/report-v2.ts";
-import { nonNullableTextField } from "./fields.ts";
+import { field } from "./fields.ts";
 import { commonReportFieldsShape, ReportV2 } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
@@ -37,43 +36,37 @@ const cashMovement = reportV2Fields.reportEntries.element.pick({
 export const ReportV0 = z
   .object({
     id: reportV2Fields.id,
-    createdAt: UtcDateTimeSchema.meta({ description: "When the report was first computed" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the report was last computed" }),
+    createdAt: field.dateTime("When the report was first computed"),
+    updatedAt: field.dateTime("When the report was last computed"),
     locationId: reportV2Fields.locationId,
     ...commonReportFieldsShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: nonNullableTextField("First line of the establishment's address"),
-        headerSiret: nonNullableTextField("French business registration number (SIRET)"),
-        headerCity: nonNullableTextField("City of the establishment"),
-        headerCountry: nonNullableTextField("Country of the establishment"),
-        headerNaf: nonNullableTextField("French business activity code (NAF)"),
-        headerName: nonNullableTextField("Name of the establishment"),
-        headerPhone: nonNullableTextField("Phone number of the establishment"),
-        headerText: nonNullableTextField("Text printed at the top of each ticket"),
-        headerTva: nonNullableTextField("VAT number of the establishment"),
-        headerUrl: nonNullableTextField("Website of the establishment"),
-        headerZip: nonNullableTextField("Postal code of the establishment"),
+        headerAddress: field.text("First line of the establishment's address"),
+        headerSiret: field.text("French business registration number (SIRET)"),
+        headerCity: field.text("City of the establishment"),
+        headerCountry: field.text("Country of the establishment"),
+        headerNaf: field.text("French business activity code (NAF)"),
+        headerName: field.text("Name of the establishment"),
+        headerPhone: field.text("Phone number of the establishment"),
+        headerText: field.text("Text printed at the top of each ticket"),
+        headerTva: field.text("VAT number of the establishment"),
+        headerUrl: field.text("Website of the establishment"),
+        headerZip: field.text("Postal code of the establishment"),
       })
       .meta({
         description:
           "Header of the establishment's tickets: name, address, contact details, registration numbers and custom text",
       }),
-    reportProducts: z
-      .array(product)
-      .meta({ description: "Units sold and sales by product, including products in set menus" }),
-    reportClerksShift: z
-      .array(clerkShift)
-      .meta({ description: "Shifts of the clerks, with clock-in and clock-out times" }),
-    reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
+    reportProducts: z.array(product).describe("Units sold and sales by product, including products in set menus"),
+    reportClerksShift: z.array(clerkShift).describe("Shifts of the clerks, with clock-in and clock-out times"),
+    reportDiscounts: z.array(discount).describe("Discounts on sold products, by name and catalog ID"),
     reportTaxes: reportV2Fields.reportTaxes,
-    reportPayments: z
-      .array(payment)
-      .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
+    reportPayments: z.array(payment).describe("Payment totals that the point of sale declared, by payment method"),
     reportEntries: z
       .array(cashMovement)
       .meta({ description: "Financial movements: money received or paid out for reasons other than sales" }),
-    orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift, except training orders" }),
+    orders: z.array(z.guid()).describe("IDs of all orders of the shift, except training orders"),
   })
   .meta({
     id: "ReportV0",

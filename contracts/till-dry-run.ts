@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Day, DayCheck, DayTill } from "./day.ts";
 import { dayExample } from "./examples/day.ts";
+import { field } from "./fields.ts";
 import { type TillReportParkedReason, TillWithBodyUrl, tillReportParkedReasons } from "./till.ts";
 
 /** The topic of the NATS requests with which till-ingest lets reporting compute a dry run. */
@@ -35,11 +36,11 @@ const tillWarningCodeNames = Object.keys(tillWarningCodes) as [TillWarningCode, 
 /** A value of a till that is accepted, but probably wrong. */
 export const TillWarning = z
   .object({
-    path: z.string().meta({ description: "Path of the value in the body, or of the first such value" }),
+    path: field.text("Path of the value in the body, or of the first such value"),
     code: z.enum(tillWarningCodeNames).meta({
       description: `Type of the warning. ${tillWarningCodeNames.map((code) => `\`${code}\`: ${tillWarningCodes[code]}.`).join(" ")} New types can be added.`,
     }),
-    message: z.string().meta({ description: "What is probably wrong, and how to correct it" }),
+    message: field.text("What is probably wrong, and how to correct it"),
   })
   .meta({
     id: "TillWarning",
@@ -59,9 +60,9 @@ const [tillExample] = dayExample.tills;
 /** The result of a push with `dryRun=true`. */
 export const TillDryRun = z
   .object({
-    tillId: z.guid().meta({ description: "ID of the till" }),
-    locationId: z.guid().meta({ description: "ID of the location of the till" }),
-    isDryRun: z.literal(true).meta({ description: "Always true: nothing was stored" }),
+    tillId: field.uuid("ID of the till"),
+    locationId: field.uuid("ID of the location of the till"),
+    isDryRun: z.literal(true).describe("Always true: nothing was stored"),
     reportState: TillWithBodyUrl.shape.reportState.exclude(["pending"]).meta({
       description:
         "The state that the report would have. `done`: it can be computed. `parked`: it cannot be computed, as `reportParkedReason` states. `training`: a till in training mode has no report.",

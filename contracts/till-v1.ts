@@ -2,35 +2,29 @@ import { z } from "zod";
 import { DateTimeV1 } from "./date-time.ts";
 import { describeCodesV1, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import { tillV1Example } from "./examples/till-v1.ts";
-import {
-  amountField,
-  boundedArray,
-  boundedString,
-  ClientGeneratedId,
-  createUniqueIdsCheck,
-  nullWhenAbsent,
-  optionalCountField,
-  optionalLongTextField,
-  optionalTextField,
-  orderRowIdField,
-} from "./fields.ts";
-import { LocaleCode } from "./locale.ts";
+import { boundedArray, createUniqueIdsCheck, field, nullWhenAbsent } from "./fields.ts";
 import { posApplicationNameInputSchema } from "./pos-application.ts";
 import { paymentModeCodeV1, TicketV1 } from "./ticket-v1.ts";
+import { TillClerkShift, TillV2 } from "./till-v2.ts";
+
+// Fields that mean the same as in the current format are taken from it.
+const till = TillV2.shape;
+const movement = till.financialMovementList.element.shape;
+const clerkShift = TillClerkShift.shape;
 
 const cashMovementV1 = z
   .object({
-    name: optionalTextField("Reason for the movement"),
-    amount: amountField("Amount of the movement (negative if money was paid out)"),
-    creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the movement was recorded" }),
-    device_id: optionalTextField("ID of the device on which the movement was recorded"),
-    person_id: optionalTextField("ID of the clerk who recorded the movement"),
-    person: optionalTextField("Name of the clerk who recorded the movement"),
-    currency: optionalTextField("Currency of the movement"),
+    name: movement.name,
+    amount: movement.amount,
+    creation_date: nullWhenAbsent(DateTimeV1).describe("When the movement was recorded"),
+    device_id: movement.deviceIdentifier,
+    person_id: movement.operatorId,
+    person: movement.operatorName,
+    currency: field.optionalText("Currency of the movement"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
       description: `Code of the payment mode: \`-1\` unknown, ${describeCodesV1(paymentModes)}. Other codes are treated as \`6\`.`,
     }),
-    payment_name: optionalTextField("Name of the payment method"),
+    payment_name: movement.paymentName,
   })
   .meta({
     id: "CashMovementV1",
@@ -44,9 +38,9 @@ const totalPaymentV1 = z
     type: nullWhenAbsent(z.int().min(0)).meta({
       description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. The API ignores this code.`,
     }),
-    currency: optionalTextField("Currency of the payments"),
-    locale: optionalTextField("Locale used to format the amount"),
-    amount: amountField("Sum of the payments with this payment mode"),
+    currency: field.optionalText("Currency of the payments"),
+    locale: field.optionalText("Locale used to format the amount"),
+    amount: field.amount("Sum of the payments with this payment mode"),
   })
   .meta({
     id: "TotalPaymentV1",
@@ -56,12 +50,12 @@ const totalPaymentV1 = z
 
 const teamMemberV1 = z
   .object({
-    name: optionalTextField("Name of the clerk"),
-    date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null if unknown" }),
+    name: clerkShift.name,
+    date_begin: nullWhenAbsent(DateTimeV1).describe("When the shift began; null if unknown"),
     date_end: nullWhenAbsent(DateTimeV1).meta({
       description: "When the shift ended; null if it had not ended when the till was closed",
     }),
-    person_client_id: orderRowIdField("ID of the clerk, which is the same in all of the clerk's shifts"),
+    person_client_id: clerkShift.id,
   })
   .meta({
     id: "TeamMemberV1",
@@ -72,47 +66,37 @@ const teamMemberV1 = z
 /** The content of a till, in the V1 format. A date-time without an offset is in the location's time zone. */
 const tillJsonV1 = z
   .object({
-    client_id: ClientGeneratedId.meta({
-      description: "ID of the till: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
-    }),
+    client_id: till.id,
     server_id: nullWhenAbsent(z.int().min(1)).meta({
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
     }),
-    name: optionalTextField("Name of the establishment"),
-    note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
-    ticket_name: optionalTextField("Name of the establishment, as printed in the header of each ticket"),
-    ticket_company: optionalTextField("French business registration number (SIRET)"),
-    ticket_country: boundedString(1_024)
-      .nullable()
-      .default("France")
-      .meta({ description: "Country of the establishment", example: "France" }),
-    ticket_city: optionalTextField("City of the establishment"),
-    ticket_zip: optionalTextField("Postal code of the establishment"),
-    ticket_address: optionalTextField("Address of the establishment"),
-    ticket_phone: optionalTextField("Phone number of the establishment"),
-    ticket_url: optionalTextField("Website of the establishment"),
-    ticket_tva: optionalTextField("VAT number of the establishment"),
-    ticket_naf: optionalTextField("French business activity code (NAF)"),
-    ticket_text: optionalLongTextField("Text printed at the top of each ticket"),
-    device_name: optionalTextField("Name of the device that closed the till"),
-    device_id: optionalTextField("ID of the device that closed the till"),
-    date_begin: DateTimeV1.meta({ description: "When the shift began" }),
-    date_end: DateTimeV1.meta({ description: "When the till was closed" }),
-    fiscal: z
-      .int()
-      .min(1)
-      .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
-    locale: LocaleCode.default("fr_FR"),
-    number_guests: optionalCountField("Number of guests, as counted by the point of sale"),
-    person_name: optionalTextField("Name of the clerk who closed the till"),
-    person_id: optionalTextField("ID of the clerk who closed the till"),
+    name: till.establishmentName,
+    note: till.note,
+    ticket_name: field.optionalText("Name of the establishment, as printed in the header of each ticket"),
+    ticket_company: till.siretCode,
+    ticket_country: till.country,
+    ticket_city: till.city,
+    ticket_zip: till.zipCode,
+    ticket_address: field.optionalText("Address of the establishment"),
+    ticket_phone: till.phoneNumber,
+    ticket_url: till.website,
+    ticket_tva: till.tvaCode,
+    ticket_naf: till.nafCode,
+    ticket_text: till.customHeader,
+    device_name: till.deviceName,
+    device_id: till.deviceIdentifier,
+    date_begin: DateTimeV1.describe("When the shift began"),
+    date_end: DateTimeV1.describe("When the till was closed"),
+    fiscal: till.reportNumber,
+    locale: till.locale,
+    number_guests: field.optionalCount("Number of guests, as counted by the point of sale"),
+    person_name: till.clerkName,
+    person_id: till.clerkId,
     cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
       description:
         "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),
-    cash_float_final: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-    }),
+    cash_float_final: till.finalCashBalance,
     tickets: boundedArray(TicketV1, 10_000)
       .check(createUniqueIdsCheck("order", "order_id"))
       .meta({ description: "All orders of the shift. Each order ID must be unique." }),
@@ -122,9 +106,7 @@ const tillJsonV1 = z
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment mode",
     }),
-    team: boundedArray(teamMemberV1, 1_000).meta({
-      description: "Clerk shifts, with start and end times",
-    }),
+    team: boundedArray(teamMemberV1, 1_000).describe("Clerk shifts, with start and end times"),
   })
   .meta({
     id: "TillJsonV1",

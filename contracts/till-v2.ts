@@ -8,44 +8,31 @@ import {
   financialMovementExample,
   tillV2Example,
 } from "./examples/till-v2.ts";
-import {
-  amountField,
-  boundedArray,
-  ClientGeneratedId,
-  createUniqueIdsCheck,
-  nullWhenAbsent,
-  optionalCountField,
-  optionalCurrencyField,
-  optionalLongTextField,
-  optionalTextField,
-  orderRowIdField,
-} from "./fields.ts";
+import { boundedArray, ClientGeneratedId, createUniqueIdsCheck, field, nullWhenAbsent } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 import { PosOrderData } from "./order-data.ts";
 
 /** Money that was received or paid out for a reason other than a sale. */
 const FinancialMovement = z
   .object({
-    id: optionalTextField("ID that the point of sale assigned to the movement"),
-    amount: amountField("Amount of the movement (negative if money was paid out)"),
-    name: optionalTextField("Reason for the movement"),
+    id: field.optionalText("ID that the point of sale assigned to the movement"),
+    amount: field.amount("Amount of the movement (negative if money was paid out)"),
+    name: field.optionalText("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({
       description:
         "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer, with an amount below 0.",
     }),
-    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
-    deviceIdentifier: optionalTextField("ID of the device on which the movement was recorded"),
-    deviceName: optionalTextField("Name of the device on which the movement was recorded"),
-    operatorId: optionalTextField("ID of the clerk who recorded the movement"),
-    operatorName: optionalTextField("Name of the clerk who recorded the movement"),
-    currencyCode: optionalCurrencyField(),
-    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
-      description: "Payment mode, such as cash or card; null if unknown",
-    }),
-    paymentId: optionalTextField("Catalog ID of the payment method"),
-    paymentName: optionalTextField("Name of the payment method"),
-    customerId: optionalTextField("ID of the customer who made the payment; null if the movement has no customer"),
-    customerName: optionalTextField("Name of the customer who made the payment; null if the movement has no customer"),
+    recordedAt: field.optionalDateTime("When the movement was recorded"),
+    deviceIdentifier: field.optionalText("ID of the device on which the movement was recorded"),
+    deviceName: field.optionalText("Name of the device on which the movement was recorded"),
+    operatorId: field.optionalText("ID of the clerk who recorded the movement"),
+    operatorName: field.optionalText("Name of the clerk who recorded the movement"),
+    currencyCode: field.optionalCurrency(),
+    paymentMode: nullWhenAbsent(z.enum(paymentModes)).describe("Payment mode, such as cash or card; null if unknown"),
+    paymentId: field.optionalText("Catalog ID of the payment method"),
+    paymentName: field.optionalText("Name of the payment method"),
+    customerId: field.optionalText("ID of the customer who made the payment; null if the movement has no customer"),
+    customerName: field.optionalText("Name of the customer who made the payment; null if the movement has no customer"),
   })
   .meta({
     id: "FinancialMovement",
@@ -56,11 +43,11 @@ const FinancialMovement = z
 /** The total that the point of sale declares for one payment method over the shift. */
 const DeclaredPayment = z
   .object({
-    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
-    paymentAmount: amountField("Total that the point of sale declares for this payment method"),
-    quantity: optionalCountField("Number of payments with this payment method"),
-    paymentId: optionalTextField("Catalog ID of the payment method"),
-    paymentName: optionalTextField("Name of the payment method"),
+    paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),
+    paymentAmount: field.amount("Total that the point of sale declares for this payment method"),
+    quantity: field.optionalCount("Number of payments with this payment method"),
+    paymentId: field.optionalText("Catalog ID of the payment method"),
+    paymentName: field.optionalText("Name of the payment method"),
   })
   .meta({
     id: "DeclaredPayment",
@@ -70,12 +57,10 @@ const DeclaredPayment = z
 
 export const TillClerkShift = z
   .object({
-    id: orderRowIdField("ID of the clerk, which is the same in all of the clerk's shifts"),
-    name: optionalTextField("Name of the clerk"),
-    clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
-    clockOutDate: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the shift ended; null if it had not ended when the till was closed",
-    }),
+    id: field.orderRowId("ID of the clerk, which is the same in all of the clerk's shifts"),
+    name: field.optionalText("Name of the clerk"),
+    clockInDate: field.optionalDateTime("When the shift began; null if unknown"),
+    clockOutDate: field.optionalDateTime("When the shift ended; null if it had not ended when the till was closed"),
   })
   .meta({ id: "ClerkShift", description: "A clerk's shift", example: clerkShiftExample });
 
@@ -94,24 +79,24 @@ export const TillV2 = z
     id: ClientGeneratedId.meta({
       description: "ID of the till: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
     }),
-    note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
+    note: field.optionalLongText("Note that the clerk added to the till; null if there is none"),
     ...establishmentShape,
-    logoUrl: optionalTextField("URL of the establishment's logo; null if there is none"),
-    deviceName: optionalTextField("Name of the device that closed the till"),
-    deviceIdentifier: optionalTextField("ID of the device that closed the till"),
+    logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
+    deviceName: field.optionalText("Name of the device that closed the till"),
+    deviceIdentifier: field.optionalText("ID of the device that closed the till"),
     isTraining: z.boolean().default(false).meta({
       description:
         "Whether the till was recorded in training mode. A training till is stored, but no report is computed from it.",
     }),
-    startedAt: RequestDateTime.meta({ description: "When the shift began" }),
-    finalizedAt: RequestDateTime.meta({ description: "When the till was closed" }),
+    startedAt: RequestDateTime.describe("When the shift began"),
+    finalizedAt: RequestDateTime.describe("When the till was closed"),
     reportNumber: z
       .int()
       .min(1)
       .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
     locale: LocaleCode.default("fr_FR"),
-    clerkName: optionalTextField("Name of the clerk who closed the till"),
-    clerkId: optionalTextField("ID of the clerk who closed the till"),
+    clerkName: field.optionalText("Name of the clerk who closed the till"),
+    clerkId: field.optionalText("ID of the clerk who closed the till"),
     initialCashBalance: nullWhenAbsent(z.int().min(0)).meta({
       description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),

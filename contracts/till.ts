@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
+import { field } from "./fields.ts";
 import { posApplicationNameSchema } from "./pos-application.ts";
 import { computeTillReportId } from "./till-report-id.ts";
 
@@ -37,10 +37,9 @@ export const tillReportParkedReasons = {
 export type TillReportParkedReason = keyof typeof tillReportParkedReasons;
 
 const tillReportShape = {
-  reportId: z.guid().nullable().meta({
-    description:
-      "ID of the report. It is known before the report is computed, and never changes. Null for a till in training mode, which has no report.",
-  }),
+  reportId: field.nullableUuid(
+    "ID of the report. It is known before the report is computed, and never changes. Null for a till in training mode, which has no report.",
+  ),
   reportUrl: z.url().nullable().meta({
     description: "URL of the report. Returns 404 until the report is computed. Null for a till in training mode.",
   }),
@@ -48,23 +47,20 @@ const tillReportShape = {
     description:
       "`pending`: the report and the orders of the current body are being computed, and the previous report, if there is one, is still returned. `done`: they are available. `parked`: they cannot be computed, as `reportParkedReason` states; the operator was notified. `training`: a till in training mode has no report.",
   }),
-  reportParkedReason: z
-    .string()
-    .nullable()
-    .meta({
-      description: `Why the report cannot be computed: ${Object.entries(tillReportParkedReasons)
-        .map(([reason, text]) => `\`${reason}\` (${text})`)
-        .join(" or ")}. New reasons can be added. Null unless \`reportState\` is \`parked\`.`,
-    }),
+  reportParkedReason: field.nullableText(
+    `Why the report cannot be computed: ${Object.entries(tillReportParkedReasons)
+      .map(([reason, text]) => `\`${reason}\` (${text})`)
+      .join(" or ")}. New reasons can be added. Null unless \`reportState\` is \`parked\`.`,
+  ),
 };
 
 /** A stored till: its location, the URL of its body, and the state of its report. */
 export const TillWithBodyUrl = z
   .object({
-    id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the till was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till last changed" }),
-    locationId: z.guid().meta({ description: "ID of the location" }),
+    id: field.uuid("ID of the till: a UUID assigned by the point of sale"),
+    createdAt: field.dateTime("When the till was first received"),
+    updatedAt: field.dateTime("When the body of the till last changed"),
+    locationId: field.uuid("ID of the location"),
     application: posApplicationNameSchema,
     serverId: z.int().min(1).nullable().meta({
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
@@ -85,7 +81,7 @@ export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
 
 /** The response to a push: the till. `tillId` contains the same id as `id`. */
 export const PushTillResponse = TillWithBodyUrl.extend({
-  tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
+  tillId: field.uuid("ID of the till, the same as `id`"),
 }).meta({
   id: "PushedTill",
   description: "A till that was accepted, with its location, the URL of its body and the state of its report",
@@ -98,7 +94,7 @@ const objectUrl = TillWithBodyUrl.shape.objectUrl;
 
 /** The response to the replacement of a till's body, with the ID of the till and the URL of the body. */
 export const ReplaceTillResponse = z
-  .object({ tillId: z.guid().meta({ description: "ID of the replaced till" }), objectUrl, ...tillReportShape })
+  .object({ tillId: field.uuid("ID of the replaced till"), objectUrl, ...tillReportShape })
   .meta({
     id: "ReplacedTill",
     description: "A till whose body was replaced",
@@ -107,7 +103,7 @@ export const ReplaceTillResponse = z
 
 /** The response to the reprocessing of one till, with the ID of the till and the URL of the body. */
 export const ReprocessTillResponse = z
-  .object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl, ...tillReportShape })
+  .object({ id: field.uuid("ID of the till"), objectUrl, ...tillReportShape })
   .meta({
     id: "ReprocessedTill",
     description: "A till whose report and orders are being computed again",
@@ -117,24 +113,18 @@ export const ReprocessTillResponse = z
 /** A job that reprocesses many tills, with its progress. */
 export const BulkTillReprocessingStatus = z
   .object({
-    id: z.guid().meta({ description: "ID of the reprocessing job" }),
-    locationId: z
-      .guid()
-      .nullable()
-      .meta({ description: "ID of the location whose tills are reprocessed; null for all locations" }),
-    lteReportVersion: z.int().min(0).meta({
-      description:
-        "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed.",
-    }),
-    onlyOtherTimeZone: z.boolean().meta({
-      description: "Whether the job includes only tills that were computed in another time zone than the location has",
-    }),
-    total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
-    done: z.int().min(0).meta({ description: "Number of tills that have been queued for reprocessing so far" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the job was created" }),
-    finishedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the job finished; null if the job has not finished",
-    }),
+    id: field.uuid("ID of the reprocessing job"),
+    locationId: field.nullableUuid("ID of the location whose tills are reprocessed; null for all locations"),
+    lteReportVersion: field.count(
+      "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed.",
+    ),
+    onlyOtherTimeZone: field.boolean(
+      "Whether the job includes only tills that were computed in another time zone than the location has",
+    ),
+    total: field.count("Number of tills to reprocess, counted when the job was created"),
+    done: field.count("Number of tills that have been queued for reprocessing so far"),
+    createdAt: field.dateTime("When the job was created"),
+    finishedAt: field.nullableDateTime("When the job finished; null if the job has not finished"),
   })
   .meta({
     id: "Reprocessing",

@@ -27,9 +27,10 @@ const spellTimeZone = (name: string): string =>
 
 /** The time zone of a location, or of another setting with which the API computes. See `isAcceptedTimeZone`. */
 export const TimeZone = boundedString(64)
-  .refine(isAcceptedTimeZone, {
-    error: "Must be an IANA time zone name, such as Europe/Paris, not an offset or an abbreviation such as IST",
-  })
+  .refine(
+    isAcceptedTimeZone,
+    "Must be an IANA time zone name, such as Europe/Paris, not an offset or an abbreviation such as IST",
+  )
   .overwrite(spellTimeZone)
   .meta({ description: "IANA name of the location's time zone", example: defaultTimeZone });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { boundedArray, boundedString } from "./fields.ts";
+import { boundedArray, boundedString, field } from "./fields.ts";
 
 export const usageGranularities = ["minute", "hour", "day"] as const;
 export type UsageGranularity = (typeof usageGranularities)[number];
@@ -12,12 +12,12 @@ const usageStatusClasses = ["2xx", "3xx", "4xx", "5xx"] as const;
 export const maxFailedRequestsPerKey = 100;
 
 const usageKeyShape = {
-  keyId: z.guid().meta({ description: "ID of the API key" }),
+  keyId: field.uuid("ID of the API key"),
   keyPrefix: z.string().meta({
     description: "First characters of the API key, so that you can recognize the key",
     example: "pragma_4fGh2Kq",
   }),
-  locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
+  locationId: field.nullableUuid("ID of the key's location; null for an operator's key"),
 };
 
 const routeSchema = z.string().meta({
@@ -56,8 +56,8 @@ export type UsageCount = z.infer<typeof UsageCount>;
 /** A failed request of an API key: one with a status of 400 or more. */
 export const FailedRequest = z
   .object({
-    id: z.guid().meta({ description: "ID of this entry" }),
-    failedAt: UtcDateTimeSchema.meta({ description: "When the request ended" }),
+    id: field.uuid("ID of this entry"),
+    failedAt: field.dateTime("When the request ended"),
     ...usageKeyShape,
     route: routeSchema,
     method: z.string().meta({ description: "Method of the request", example: "POST" }),

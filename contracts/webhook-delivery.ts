@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
+import { field } from "./fields.ts";
 import { webhookEventNames } from "./webhook.ts";
 
 export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed"] as const;
@@ -10,25 +11,23 @@ export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 /** The delivery of one message to one webhook. */
 export const WebhookDelivery = z
   .object({
-    id: z.guid().meta({ description: "ID of the delivery" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the delivery was created" }),
-    webhookId: z.guid().meta({ description: "ID of the webhook" }),
-    messageId: z.guid().meta({
-      description:
-        "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
-    }),
-    event: z.enum(webhookEventNames).meta({ description: "Name of the event that the message is about" }),
+    id: field.uuid("ID of the delivery"),
+    createdAt: field.dateTime("When the delivery was created"),
+    webhookId: field.uuid("ID of the webhook"),
+    messageId: field.uuid(
+      "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
+    ),
+    event: z.enum(webhookEventNames).describe("Name of the event that the message is about"),
     state: z.enum(webhookDeliveryStates).meta({
       description:
         "State of the delivery. `pending`: the next attempt is due at `nextAttemptAt`. `sending`: an attempt is in progress. `succeeded`: an attempt succeeded. `failed`: all attempts failed.",
     }),
-    nextAttemptAt: UtcDateTimeSchema.nullable().meta({
-      description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
-    }),
-    settledAt: UtcDateTimeSchema.nullable().meta({
-      description:
-        "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet. While a replay or recovery of the delivery is in progress, this is still the time of the earlier result.",
-    }),
+    nextAttemptAt: field.nullableDateTime(
+      "Time of the next attempt if the webhook is active; null unless the delivery is pending",
+    ),
+    settledAt: field.nullableDateTime(
+      "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet. While a replay or recovery of the delivery is in progress, this is still the time of the earlier result.",
+    ),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
 
@@ -40,25 +39,17 @@ export const WebhookDeliveryAttempt = z
     generation: z.int().min(1).meta({
       description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
     }),
-    number: z.int().min(1).meta({ description: "Number of the attempt within its generation, starting at 1" }),
-    startedAt: UtcDateTimeSchema.meta({ description: "When the attempt started" }),
+    number: z.int().min(1).describe("Number of the attempt within its generation, starting at 1"),
+    startedAt: field.dateTime("When the attempt started"),
     milliseconds: z
       .int()
       .min(0)
       .nullable()
       .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
-    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if there was no response" }),
-    error: z
-      .string()
-      .nullable()
-      .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
-    response: z
-      .string()
-      .nullable()
-      .meta({ description: "First 20 KB of the response body; null if there was no response" }),
-    nextAttemptAt: UtcDateTimeSchema.nullable().meta({
-      description: "Scheduled time of the next attempt; null if no attempt is scheduled",
-    }),
+    status: z.int().nullable().describe("HTTP status code of the response; null if there was no response"),
+    error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
+    response: field.nullableText("First 20 KB of the response body; null if there was no response"),
+    nextAttemptAt: field.nullableDateTime("Scheduled time of the next attempt; null if no attempt is scheduled"),
   })
   .meta({ id: "Attempt", description: "One attempt to send the message of a delivery" });
 
@@ -69,7 +60,7 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
   attempts: z
     .array(WebhookDeliveryAttempt)
     .meta({ description: "The latest 1,000 attempts, oldest first, including any attempt in progress" }),
-  payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the message, as sent to the endpoint" }),
+  payload: z.record(z.string(), z.unknown()).describe("Body of the message, as sent to the endpoint"),
 }).meta({
   id: "DeliveryDetails",
   description: "A delivery with its attempts and its payload",
@@ -123,23 +114,20 @@ export const RecoverDeliveriesRequest = z
 /** A recovery: new attempts for the failed deliveries of a webhook that were created at or after `since`. */
 export const WebhookDeliveryRecovery = z
   .object({
-    id: z.guid().meta({ description: "ID of the recovery" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the recovery was requested" }),
-    webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
+    id: field.uuid("ID of the recovery"),
+    createdAt: field.dateTime("When the recovery was requested"),
+    webhookId: field.uuid("ID of the webhook whose deliveries are recovered"),
     since: UtcDateTimeSchema.meta({
       description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
     }),
-    state: z.enum(["running", "done"]).meta({ description: "State of the recovery" }),
-    total: z.int().min(0).meta({
-      description: "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
-    }),
-    recovered: z.int().min(0).meta({
-      description:
-        "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
-    }),
-    finishedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the recovery was done; null while it is running",
-    }),
+    state: z.enum(["running", "done"]).describe("State of the recovery"),
+    total: field.count(
+      "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
+    ),
+    recovered: field.count(
+      "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
+    ),
+    finishedAt: field.nullableDateTime("When the recovery was done; null while it is running"),
   })
   .meta({
     id: "Recovery",

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { Day, notifiedDayStates } from "./day.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
+import { field } from "./fields.ts";
 import { LiveOrderInEvent, OrderLiveInput } from "./order-live.ts";
 import type { PosOrderProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
@@ -38,14 +38,12 @@ export const webhookMessageHeadersSchema = z.object({
 
 /** The additional fields of a product row in webhook messages. Stock systems use these fields. */
 const stockFields = {
-  productCatalogId: z.string().nullable().meta({
-    description:
-      "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
-  }),
-  stockImpactIndicator: z.boolean().meta({
-    description:
-      "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
-  }),
+  productCatalogId: field.nullableText(
+    "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
+  ),
+  stockImpactIndicator: field.boolean(
+    "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
+  ),
 };
 
 const webhookProductRow = LiveOrderInEvent.shape.productRowList.element
@@ -57,10 +55,8 @@ const webhookMenuRow = LiveOrderInEvent.shape.menuRowList.element
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
 const WebhookOrder = LiveOrderInEvent.extend({
-  productRowList: z
-    .array(webhookProductRow)
-    .meta({ description: "Products of the order that are not part of a set menu" }),
-  menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
+  productRowList: z.array(webhookProductRow).describe("Products of the order that are not part of a set menu"),
+  menuRowList: z.array(webhookMenuRow).describe("Set menus of the order"),
 }).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
 
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
@@ -83,29 +79,27 @@ function withStockFields<Row extends Pick<PosOrderProductRow, "productId" | "par
 
 /** The data of `report.finalized`, between services and in webhook messages. */
 export const ReportFinalizedEventData = z.object({
-  locationId: z.guid().meta({ description: "ID of the location" }),
-  reportId: z.guid().meta({ description: "ID of the report" }),
-  tillId: z.guid().meta({ description: "ID of the till" }),
+  locationId: field.uuid("ID of the location"),
+  reportId: field.uuid("ID of the report"),
+  tillId: field.uuid("ID of the till"),
   revision: z.int().min(1).meta({
     description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
   }),
-  reportVersion: z.int().min(1).meta({ description: "Version of the calculation that produced the report" }),
-  reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-  startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
-  finalizedAt: UtcDateTimeSchema.meta({ description: "When the shift was closed" }),
+  reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
+  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
+  startedAt: field.dateTime("When the shift began"),
+  finalizedAt: field.dateTime("When the shift was closed"),
   totalSales: z.int().meta({
     description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
   }),
-  orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till, except training orders" }),
+  orderIds: z.array(z.guid()).describe("IDs of all orders of the till, except training orders"),
 });
 
 /** The data of `day.closed` and `day.incomplete`, between services and in webhook messages. */
 export const DayStateEventData = z.object({
-  locationId: z.guid().meta({ description: "ID of the location" }),
+  locationId: field.uuid("ID of the location"),
   day: Day.shape.day,
-  dayRevision: Day.shape.dayRevision.meta({
-    description: "Increases each time the day changes",
-  }),
+  dayRevision: Day.shape.dayRevision.describe("Increases each time the day changes"),
   state: Day.shape.state.extract([...notifiedDayStates]).meta({
     description:
       "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
@@ -120,13 +114,11 @@ export const DayStateEventData = z.object({
 
 /** The data of `endpoint.failing`. */
 export const EndpointFailingData = z.object({
-  locationId: z.guid().meta({ description: "ID of the location" }),
-  webhookId: z.guid().meta({ description: "ID of the webhook whose endpoint failed" }),
-  endpointUrl: z.string().meta({ description: "URL of the endpoint that failed" }),
-  failingSince: UtcDateTimeSchema.meta({
-    description: "Time of the first failed attempt after the last successful attempt",
-  }),
-  lastError: z.string().meta({ description: "Error from the most recent failed attempt" }),
+  locationId: field.uuid("ID of the location"),
+  webhookId: field.uuid("ID of the webhook whose endpoint failed"),
+  endpointUrl: field.text("URL of the endpoint that failed"),
+  failingSince: field.dateTime("Time of the first failed attempt after the last successful attempt"),
+  lastError: field.text("Error from the most recent failed attempt"),
 });
 
 export const EndpointDisabledData = EndpointFailingData.extend({
@@ -137,9 +129,9 @@ export const EndpointDisabledData = EndpointFailingData.extend({
 });
 
 const testMessageData = z.object({
-  locationId: z.guid().meta({ description: "ID of the location" }),
-  webhookId: z.guid().meta({ description: "ID of the tested webhook" }),
-  message: z.string().meta({ description: "A short text" }),
+  locationId: field.uuid("ID of the location"),
+  webhookId: field.uuid("ID of the tested webhook"),
+  message: field.text("A short text"),
 });
 
 function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodType>(
@@ -150,9 +142,9 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
 ) {
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const metaSchema = z.object({
-    id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
-    event: z.literal(event).meta({ description: "Name of the event that the message is about" }),
-    emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
+    id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
+    event: z.literal(event).describe("Name of the event that the message is about"),
+    emittedAt: field.dateTime("When the event occurred"),
     sequence: z.int().nullable().meta({
       description:
         "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
@@ -161,7 +153,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
   return z
     .object({
-      meta: metaSchema.meta({ description: "Metadata of the message" }),
+      meta: metaSchema.describe("Metadata of the message"),
       data,
     })
     .meta({ id, description: `Body of a message about the event \`${event}\``, example: bodyExample });
@@ -197,7 +189,7 @@ const dayExample = {
   tillCount: 2,
   totalSales: 922_244,
 };
-const dayEventData = DayStateEventData.meta({ description: "State, reasons and total sales of the day" });
+const dayEventData = DayStateEventData.describe("State, reasons and total sales of the day");
 const endpointExample = {
   locationId: webhookExample.locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",

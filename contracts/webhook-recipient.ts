@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
-import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 
 const hmacSecretExample = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
 
@@ -56,9 +55,10 @@ const hmacSecret = boundedString(1_024)
   .meta({ description: `Secret for signing messages: ${hmacSecretFormats}`, example: hmacSecretExample });
 
 const apiKey = boundedString(1_024)
-  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, {
-    error: "Must contain only printable ASCII characters, without spaces at the start or end",
-  })
+  .regex(
+    /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+    "Must contain only printable ASCII characters, without spaces at the start or end",
+  )
   .meta({
     description: "Value that the API sends, unchanged, in the `authorization` header to the recipient's endpoints",
     example: "Bearer 0c6f2f1e",
@@ -71,10 +71,7 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
       description: "ID of the recipient. Generated if omitted.",
       example: webhookRecipientExample.id,
     }),
-    locationId: z
-      .guid()
-      .optional()
-      .meta({ description: "ID of the recipient's location. Defaults to the API key's location." }),
+    locationId: z.guid().optional().describe("ID of the recipient's location. Defaults to the API key's location."),
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description: `Secret for signing messages: ${hmacSecretFormats}. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.`,
@@ -109,21 +106,19 @@ export type RotateSecretRequest = z.infer<typeof RotateSecretRequest>;
 /** An application to which webhook messages are sent, without its secrets and its API key. */
 export const WebhookRecipient = z
   .object({
-    id: z.guid().meta({ description: "ID of the recipient" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the recipient was created" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the recipient was last updated" }),
-    locationId: z.guid().meta({ description: "ID of the recipient's location" }),
+    id: field.uuid("ID of the recipient"),
+    createdAt: field.dateTime("When the recipient was created"),
+    updatedAt: field.dateTime("When the recipient was last updated"),
+    locationId: field.uuid("ID of the recipient's location"),
     name: recipientName,
-    hasApiKey: z
-      .boolean()
-      .meta({ description: "Whether messages to the recipient's endpoints contain an `authorization` header" }),
+    hasApiKey: field.boolean("Whether messages to the recipient's endpoints contain an `authorization` header"),
     secrets: z
       .array(
         z.object({
-          createdAt: UtcDateTimeSchema.meta({ description: "When the secret was set or generated" }),
-          expiresAt: UtcDateTimeSchema.nullable().meta({
-            description: "When the secret expires; null for the newest secret, which is valid until it is rotated",
-          }),
+          createdAt: field.dateTime("When the secret was set or generated"),
+          expiresAt: field.nullableDateTime(
+            "When the secret expires; null for the newest secret, which is valid until it is rotated",
+          ),
         }),
       )
       .meta({ description: "Active secrets, newest first, without their values" }),
@@ -143,10 +138,9 @@ export const WebhookRecipientWithSecret = WebhookRecipient.extend({
     description: "Generated secret, returned only once; null if no secret was generated",
     example: hmacSecretExample,
   }),
-  signingSecret: z.string().nullable().meta({
-    description:
-      "The generated secret, or the secret in the request, in the format that Standard Webhooks libraries expect; null if the request neither contained a secret nor generated one",
-  }),
+  signingSecret: field.nullableText(
+    "The generated secret, or the secret in the request, in the format that Standard Webhooks libraries expect; null if the request neither contained a secret nor generated one",
+  ),
 }).meta({
   id: "RecipientWithSecret",
   description: "A recipient, with its secret if the request contained or generated one",

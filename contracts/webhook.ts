@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
-import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { boundedArray, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 
 /** The events that a webhook can subscribe to, with their descriptions. */
 const subscribableEvents = {
@@ -29,7 +28,7 @@ export type WebhookEventName = keyof typeof webhookEventDescriptions;
 export const webhookEventNames = Object.keys(webhookEventDescriptions) as [WebhookEventName, ...WebhookEventName[]];
 
 const events = boundedArray(
-  z.enum(subscribableEventNames, { error: `Must be one of: ${subscribableEventNames.join(", ")}` }),
+  z.enum(subscribableEventNames, `Must be one of: ${subscribableEventNames.join(", ")}`),
   100,
   { min: 1 },
 )
@@ -57,10 +56,9 @@ export const UpsertWebhookRequest = withUnstorableTextCheck(
       .guid()
       .optional()
       .meta({ description: "ID of the location whose events are sent. Defaults to the API key's location." }),
-    recipientId: z.guid().meta({
-      description:
-        "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
-    }),
+    recipientId: field.uuid(
+      "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
+    ),
     endpointUrl,
     events,
   }),
@@ -93,11 +91,11 @@ export const webhookDisabledReasonSchema = z.enum(
 /** A subscription of an endpoint to events of a location. */
 export const Webhook = z
   .object({
-    id: z.guid().meta({ description: "ID of the webhook" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the webhook was created" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the webhook was last updated" }),
-    locationId: z.guid().meta({ description: "ID of the location whose events are sent" }),
-    recipientId: z.guid().meta({ description: "ID of the recipient, whose secret signs the messages" }),
+    id: field.uuid("ID of the webhook"),
+    createdAt: field.dateTime("When the webhook was created"),
+    updatedAt: field.dateTime("When the webhook was last updated"),
+    locationId: field.uuid("ID of the location whose events are sent"),
+    recipientId: field.uuid("ID of the recipient, whose secret signs the messages"),
     endpointUrl,
     events,
     state: z.enum(webhookStates).meta({
@@ -108,13 +106,12 @@ export const Webhook = z
       description:
         "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. `null`: the webhook is not disabled.",
     }),
-    failingSince: UtcDateTimeSchema.nullable().meta({
-      description:
-        "Time of the first failed attempt after the last successful attempt; null if there is no such attempt. Resuming the webhook or changing its `endpointUrl` resets the value to null. Failed test messages do not count.",
-    }),
-    lastError: z.string().nullable().meta({
-      description: "Error from the latest failed attempt, excluding test messages; null if `failingSince` is null",
-    }),
+    failingSince: field.nullableDateTime(
+      "Time of the first failed attempt after the last successful attempt; null if there is no such attempt. Resuming the webhook or changing its `endpointUrl` resets the value to null. Failed test messages do not count.",
+    ),
+    lastError: field.nullableText(
+      "Error from the latest failed attempt, excluding test messages; null if `failingSince` is null",
+    ),
   })
   .meta({
     id: "Webhook",
@@ -130,15 +127,11 @@ const attemptCount = z.int().min(0);
 export const WebhookWithDeliveryStatistics = Webhook.extend({
   statistics: z
     .object({
-      pending: z
-        .int()
-        .min(0)
-        .max(10_000)
-        .meta({ description: "Number of pending deliveries; 10,000 means 10,000 or more" }),
+      pending: z.int().min(0).max(10_000).describe("Number of pending deliveries; 10,000 means 10,000 or more"),
       lastDay: z
         .object({
-          succeeded: attemptCount.meta({ description: "Number of successful attempts" }),
-          failed: attemptCount.meta({ description: "Number of failed attempts" }),
+          succeeded: attemptCount.describe("Number of successful attempts"),
+          failed: attemptCount.describe("Number of failed attempts"),
           averageMilliseconds: z
             .int()
             .min(0)
@@ -149,12 +142,8 @@ export const WebhookWithDeliveryStatistics = Webhook.extend({
           description:
             "Statistics for the attempts in the last 24 hours, starting from the first full hour of this period",
         }),
-      lastSucceededAt: UtcDateTimeSchema.nullable().meta({
-        description: "Time of the last successful attempt; null if no attempt succeeded",
-      }),
-      lastFailedAt: UtcDateTimeSchema.nullable().meta({
-        description: "Time of the last failed attempt; null if no attempt failed",
-      }),
+      lastSucceededAt: field.nullableDateTime("Time of the last successful attempt; null if no attempt succeeded"),
+      lastFailedAt: field.nullableDateTime("Time of the last failed attempt; null if no attempt failed"),
     })
     .meta({
       description:
