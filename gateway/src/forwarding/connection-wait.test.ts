@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -120,12 +119,8 @@ describe("requests that are sent after a wait", () => {
   function createSender(maxWaitMs: number) {
     const sendWhenConnected = createConnectionWait(`http://127.0.0.1:${port}`, maxWaitMs);
     const counts = { sent: 0 };
-    const send = (sender: string, { isSlow = true, isUpload = false, abort = new EventEmitter() } = {}) => {
-      let isCanceled = false;
-      abort.once("abort", () => {
-        isCanceled = true;
-      });
-      return sendWhenConnected(
+    const send = (sender: string, { isSlow = true, isUpload = false, signal = new AbortController().signal } = {}) =>
+      sendWhenConnected(
         async (onConnected) => {
           if (!isUp) throw connectFailure;
           counts.sent += 1;
@@ -133,9 +128,8 @@ describe("requests that are sent after a wait", () => {
           if (isSlow) await released;
           return "sent";
         },
-        { sender, bodyBytes: 0, isCanceled: () => isCanceled, abort },
+        { sender, bodyBytes: 0, signal },
       ).catch((error: unknown) => error);
-    };
     return { send, counts };
   }
 
@@ -161,14 +155,14 @@ describe("requests that are sent after a wait", () => {
   it("fail at the deadline or when they are canceled, even if none can be sent before", async () => {
     const { send, counts } = createSender(1_500);
     const pending = ["a", "b", "c", "d"].flatMap((sender) => sendMany(32, () => send(sender)));
-    const abort = new EventEmitter();
-    const canceled = send("e", { abort });
+    const abort = new AbortController();
+    const canceled = send("e", { signal: abort.signal });
     const late = send("e");
     isUp = true;
     const startedAt = performance.now();
     const service = await startService([]);
     while (counts.sent < 128) await sleep(10);
-    abort.emit("abort");
+    abort.abort();
     expect(await canceled).toBe(connectFailure);
     expect(performance.now() - startedAt).toBeLessThan(1_400);
     expect(await late).toBe(connectFailure);

@@ -1,4 +1,3 @@
-import type { EventEmitter } from "node:events";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -10,15 +9,13 @@ const maxWaitingBytes = 64 * 1024 * 1024;
 /** Milliseconds between two attempts to connect to a service, which all requests that wait for it share. */
 const connectIntervalMs = 100;
 
-export interface WaitingRequest {
+interface WaitingRequest {
   /** The location of the API key, or the key itself if it has no location. */
   sender: string;
   /** The size of the body, in bytes, as far as it is buffered. */
   bodyBytes: number;
-  /** Returns whether the client no longer waits for the response. */
-  isCanceled(): boolean;
-  /** Emits `abort` when the request is canceled. */
-  abort: EventEmitter;
+  /** Aborted when the client no longer waits for the response. */
+  signal: AbortSignal;
 }
 
 /**
@@ -56,7 +53,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
    */
   return async function sendWhenConnected<T>(
     send: (onConnected: () => void) => Promise<T>,
-    request: WaitingRequest,
+    { sender, bodyBytes, signal }: WaitingRequest,
   ): Promise<T> {
     const attempt = async (onConnected: () => void) => {
       try {
@@ -71,15 +68,12 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     let outcome = await attempt(() => {});
     if ("result" in outcome) return outcome.result;
     const { deadline } = outcome;
-    const { sender, bodyBytes } = request;
     if (performance.now() >= deadline || waiting.findError(sender) || waitingBytes.findError(sender, bodyBytes))
       throw outcome.error;
     const releases = [waiting.holdBeyondLimit(sender), waitingBytes.holdBeyondLimit(sender, bodyBytes)];
     const end = new AbortController();
-    const onEnd = () => end.abort();
-    request.abort.once("abort", onEnd);
-    const ended = sleep(Math.max(0, deadline - performance.now()), end.signal);
-    const canSend = () => performance.now() < deadline && !request.isCanceled();
+    const ended = sleep(Math.max(0, deadline - performance.now()), AbortSignal.any([signal, end.signal]));
+    const canSend = () => performance.now() < deadline && !signal.aborted;
     try {
       for (;;) {
         await waitUntilConnectable(ended);
@@ -96,7 +90,6 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
         if ("result" in outcome) return outcome.result;
       }
     } finally {
-      request.abort.off("abort", onEnd);
       end.abort();
       for (const release of releases) release();
     }
