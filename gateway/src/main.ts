@@ -16,19 +16,17 @@ import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-s
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
-import { createApiKeyCache } from "./auth/api-key-cache.ts";
+import { createApiKeyCache, lookUpApiKey } from "./auth/api-key-cache.ts";
 import { requireApiKeyHeader } from "./auth/api-key-header.ts";
-import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
 import { createApiKeyAuthenticator, createAuthentication } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
-import { limitConnectionsPerAddress } from "./limits/connection-limit.ts";
+import { createKeylessRequestLimit, limitConnectionsPerAddress } from "./limits/address-limits.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createKeyRateLimit, createRequestRateLimiter, takeTokenOfRequest } from "./limits/key-rate-limit.ts";
-import { createKeylessRequestLimit } from "./limits/keyless-request-limit.ts";
+import { createKeyRateLimit, createRequestRateLimiter, takeRateLimitToken } from "./limits/key-rate-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
@@ -65,7 +63,7 @@ export async function startGateway({
     streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
     connectWaitMs: 1000 * config.UPSTREAM_CONNECT_WAIT_SECONDS,
   });
-  const keys = createApiKeyCache(createUncachedApiKeyLookup(registry), {
+  const keys = createApiKeyCache((hash) => lookUpApiKey(registry, hash), {
     lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
     maxKeys: config.KEY_CACHE_MAX_KEYS,
   });
@@ -126,7 +124,7 @@ export async function startGateway({
     forwardTo: forwarder.forwardTo,
     mcp: createMcpMiddleware({
       ...{ sendSubrequest, searchDocumentation, log },
-      takeToken: (request) => takeTokenOfRequest(rateLimiter, request),
+      takeToken: (request) => takeRateLimitToken(rateLimiter, request),
       corsOrigins: config.CORS_ORIGINS,
       timeoutSeconds: config.UPSTREAM_TIMEOUT_SECONDS,
     }),

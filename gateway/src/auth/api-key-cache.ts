@@ -1,11 +1,11 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { ResolvedApiKey } from "@pragma/contracts/principal";
+import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { LRUCache } from "lru-cache";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 
 /** Caches API keys by their hash, so that each key is looked up in accounts about once a minute, not per request. */
 export type ApiKeyCache = ReturnType<typeof createApiKeyCache>;
-
-/** Looks up an API key, by its hash, in the accounts service. Returns null if the key does not exist. */
-export type ApiKeyLookup = (hash: string) => Promise<CachedApiKey | null>;
 
 /** While the accounts service is unreachable, a cached key stays valid for this multiple of its normal lifetime. */
 const maxLifetimesDuringOutage = 5;
@@ -15,6 +15,7 @@ const maxLifetimesDuringOutage = 5;
  */
 const refreshAfterFraction = 3 / 4;
 const unknownKeyTtlMs = 5_000;
+const lookupTimeoutMs = 2_000;
 /**
  * Milliseconds between two lookups while the accounts service is unreachable. In between, requests with uncached keys
  * fail without a lookup.
@@ -44,7 +45,7 @@ interface KeyCacheOptions {
 }
 
 export function createApiKeyCache(
-  lookUp: ApiKeyLookup,
+  lookUp: (hash: string) => Promise<CachedApiKey | null>,
   { lifetimeMs = 60_000, maxKeys = defaultMaxKeys, now = Date.now }: KeyCacheOptions = {},
 ) {
   const entries = new LRUCache<string, CacheEntry>({ max: maxKeys });
@@ -155,4 +156,30 @@ export function createApiKeyCache(
       return entries.size;
     },
   };
+}
+
+/**
+ * Looks up an API key, by its hash, in the accounts service. Returns null if the key does not exist.
+ *
+ * @throws `ApiError` service_unavailable if the lookup fails or times out.
+ */
+export async function lookUpApiKey(registry: ServiceRegistry, hash: string): Promise<CachedApiKey | null> {
+  try {
+    const response = await registry.request("accounts", {
+      from: "gateway",
+      path: `/internal/keys/${hash}`,
+      timeoutMs: lookupTimeoutMs,
+      shouldWaitForConnection: true,
+    });
+    if (response.status === 404) return null;
+    if (response.status !== 200) throw new Error(`accounts responded ${response.status}: ${await response.text()}`);
+    const { revokedAt, expiresAt, rateLimit, ...principal } = ResolvedApiKey.parse(await response.json());
+    const isRevoked = revokedAt !== null;
+    return { principal, rateLimit, isRevoked, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
+  } catch (cause) {
+    throw new ApiError("service_unavailable", {
+      detail: "API keys cannot be verified at the moment. The request was not processed. Retry shortly.",
+      cause,
+    });
+  }
 }

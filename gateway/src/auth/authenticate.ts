@@ -1,7 +1,7 @@
 import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { ClientAddressTokenBuckets } from "../limits/address-token-buckets.ts";
+import { ClientAddressTokenBuckets } from "../limits/address-limits.ts";
 import { type CachedApiKey, type GatewayMiddleware, getApiKeyRejection } from "../server/gateway-request.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
@@ -38,12 +38,13 @@ export function createApiKeyAuthenticator(
   cache: ApiKeyCache,
   { failures, lookups, now = Date.now }: AuthenticationLimits,
 ): ApiKeyAuthenticator {
-  const failureBuckets = new ClientAddressTokenBuckets(failures, now);
-  const generatedKeyLookups = new ClientAddressTokenBuckets(lookups, now);
-  const operatorKeyLookups = new ClientAddressTokenBuckets(lookups, now);
+  const failureBuckets = new ClientAddressTokenBuckets("Requests with invalid API keys", failures, { now });
+  const uncachedKeys = "Requests with API keys that are unknown or were not used recently";
+  const generatedKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups, { now });
+  const operatorKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups, { now });
 
   function rejectKey(code: ApiErrorCode, address: string): never {
-    failureBuckets.takeOrThrow(address, createLimitDetail("Requests with invalid API keys", failures));
+    failureBuckets.takeOrThrow(address);
     throw createAuthenticationError(code);
   }
 
@@ -58,10 +59,7 @@ export function createApiKeyAuthenticator(
       const isPossible = hasOwnPrefix ? isWellFormedApiKey(credential) : operatorKeyPattern.test(credential);
       if (!isPossible) return rejectKey("key_invalid", address);
       const buckets = hasOwnPrefix ? generatedKeyLookups : operatorKeyLookups;
-      buckets.takeOrThrow(
-        address,
-        createLimitDetail("Requests with API keys that are unknown or were not used recently", lookups),
-      );
+      buckets.takeOrThrow(address);
       key = await cache.find(hash);
       if (key && !getApiKeyRejection(key, now())) {
         buckets.refundToken(address);
@@ -78,11 +76,5 @@ export function createAuthentication(authenticate: ApiKeyAuthenticator): Gateway
     const request = context.get("request");
     request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);
     return next();
-  };
-}
-
-function createLimitDetail(requests: string, { perSecond, burst }: TokenBucketRate): { detail: string } {
-  return {
-    detail: `${requests} are limited to ${perSecond} per second per IP address, with bursts of up to ${burst}.`,
   };
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
@@ -32,40 +31,34 @@ class KeyRateLimit {
   waitingRequests = 0;
   pendingRenewal: Promise<void> | undefined;
   rate: TokenBucketRate;
-  leaseSize = 1;
-  #limit = "";
-  #policy = "";
 
   constructor(keyId: string, rate: TokenBucketRate, now: number) {
     this.keyId = keyId;
     this.rate = rate;
     this.sharedBucket = new TokenBucket(rate, now);
-    this.setRate(rate);
+  }
+
+  get leaseSize(): number {
+    return Math.max(1, Math.ceil(this.rate.burst * leaseFraction));
   }
 
   setRate(rate: TokenBucketRate): void {
     this.rate = rate;
     this.sharedBucket.rate = rate;
-    this.leaseSize = Math.max(1, Math.ceil(rate.burst * leaseFraction));
     this.leasedTokens = Math.min(this.leasedTokens, this.leaseSize);
-    const seconds = Math.ceil(rate.burst / rate.perSecond);
-    this.#limit = String(rate.burst);
-    this.#policy = `${rate.burst};w=${seconds}`;
   }
 
   decide(isAllowed: boolean, now: number): RateLimitDecision {
     const { burst, perSecond } = this.rate;
     const remaining = Math.min(burst, this.sharedBucket.getAvailable(now) + this.leasedTokens);
-    const resetSeconds = Math.ceil((burst - remaining) / perSecond);
-    const headers = {
-      "ratelimit-limit": this.#limit,
-      "ratelimit-policy": this.#policy,
-      "ratelimit-remaining": String(Math.floor(remaining)),
-      "ratelimit-reset": String(resetSeconds),
-    };
     return {
       isAllowed,
-      headers,
+      headers: {
+        "ratelimit-limit": String(burst),
+        "ratelimit-policy": `${burst};w=${Math.ceil(burst / perSecond)}`,
+        "ratelimit-remaining": String(Math.floor(remaining)),
+        "ratelimit-reset": String(Math.ceil((burst - remaining) / perSecond)),
+      },
       retryAfterSeconds: isAllowed ? 0 : Math.max(1, Math.ceil(this.sharedBucket.getWaitMs(now) / 1000)),
     };
   }
@@ -186,15 +179,15 @@ function chooseNearer(ofKey: RateLimitDecision, ofLocation: RateLimitDecision | 
 }
 
 /**
- * Uses one token of an API key and of its location, and sets the rate limit headers of the response.
+ * Uses one token of the API key of an authenticated request and of its location, and sets the rate limit headers.
  *
  * @throws `ApiError` rate_limited if the key or the location has no token.
  */
 export async function takeRateLimitToken(
   limiter: RequestRateLimiter,
-  key: RateLimitedApiKey,
-  outgoing: ServerResponse,
+  { key, outgoing }: Pick<GatewayRequestState, "key" | "outgoing">,
 ): Promise<void> {
+  if (!key) throw new Error("The request is not authenticated.");
   const decision = limiter.acquire(key);
   const { isAllowed, headers, retryAfterSeconds, isOfLocation } =
     decision instanceof Promise ? await decision : decision;
@@ -212,16 +205,7 @@ export async function takeRateLimitToken(
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
 export function createKeyRateLimit(limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
-    await takeTokenOfRequest(limiter, context.get("request"));
+    await takeRateLimitToken(limiter, context.get("request"));
     return next();
   };
-}
-
-/** Uses a token of the API key of a request that is authenticated. @throws `ApiError` rate_limited */
-export async function takeTokenOfRequest(
-  limiter: RequestRateLimiter,
-  { key, outgoing }: Pick<GatewayRequestState, "key" | "outgoing">,
-): Promise<void> {
-  if (!key) throw new Error("The request is not authenticated.");
-  await takeRateLimitToken(limiter, key, outgoing);
 }
