@@ -18,56 +18,54 @@ const asyncApiDocumentSchema = z
     example: { asyncapi: "3.0.0" },
   });
 
-const notModified = { description: "The document has not changed since the version in `If-None-Match`" };
-const openApiResponses = { 200: { description: "The document", schema: openApiDocumentSchema }, 304: notModified };
-const asyncApiResponses = { 200: { description: "The document", schema: asyncApiDocumentSchema }, 304: notModified };
+const describeDocument = (schema: z.ZodType) => ({
+  200: { description: "The document", schema },
+  304: { description: "The document has not changed since the version in `If-None-Match`" },
+});
+
+type SharedField = "method" | "audience" | "scope" | "errors" | "isServedByGateway";
+const shared: Pick<ApiOperationDefinition, SharedField> = {
+  method: "get",
+  audience: "public",
+  scope: null,
+  errors: [],
+  isServedByGateway: true,
+};
 
 /** The operations that the gateway serves itself, for the OpenAPI documents. */
 export const gatewayServedOperations: ApiOperationDefinition[] = [
   {
-    method: "get",
+    ...shared,
     path: "/health/",
     operationId: "getHealth",
     tag: "Health",
-    audience: "public",
-    scope: null,
     summary: "Check API health",
     description:
       "Returns 200 while the API accepts requests. The response contains the uptime, the versions of the software and of the API, and the documentation URL.",
     responses: { 200: { description: "The API accepts requests", schema: Health } },
-    errors: [],
-    isServedByGateway: true,
   },
   {
-    method: "get",
+    ...shared,
     path: "/openapi.json",
     operationId: "getOpenApi",
     tag: "API documents",
-    audience: "public",
-    scope: null,
     summary: "Download the OpenAPI document",
     description:
       "Returns the OpenAPI 3.1 document with the operations for integrators and POS systems. This reference is generated from the document. You can also generate a typed client from it.",
-    responses: openApiResponses,
-    errors: [],
-    isServedByGateway: true,
+    responses: describeDocument(openApiDocumentSchema),
   },
   {
-    method: "get",
+    ...shared,
     path: "/asyncapi.json",
     operationId: "getAsyncApi",
     tag: "API documents",
-    audience: "public",
-    scope: null,
     summary: "Download the AsyncAPI document",
     description:
       "Returns the AsyncAPI 3.0 document of the webhook messages: their headers, their bodies and their signatures. You can generate types and receivers from it.",
-    responses: asyncApiResponses,
-    errors: [],
-    isServedByGateway: true,
+    responses: describeDocument(asyncApiDocumentSchema),
   },
   {
-    method: "get",
+    ...shared,
     path: "/openapi.full.json",
     operationId: "getFullOpenApi",
     tag: "API documents",
@@ -75,8 +73,6 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     scope: "admin",
     summary: "Download the full OpenAPI document",
     description: "Returns the OpenAPI 3.1 document with all operations, including the operations for operators.",
-    responses: openApiResponses,
-    errors: [],
-    isServedByGateway: true,
+    responses: describeDocument(openApiDocumentSchema),
   },
 ];

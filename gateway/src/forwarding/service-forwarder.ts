@@ -23,19 +23,13 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
 
   async function forward(context: GatewayHonoContext, service: ServiceName): Promise<Response> {
     const request = context.get("request");
-    const { incoming, outgoing } = request;
-    const contentLength = Number(incoming.headers["content-length"] ?? 0);
+    const contentLength = Number(request.incoming.headers["content-length"] ?? 0);
     if (contentLength > maxRequestBodyBytes) {
       throw new ApiError("body_too_large", {
         detail: `The body is larger than the maximum of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
       });
     }
-    // With `Expect: 100-continue`, the client waits for status 100 before it sends the body. After status 100, it
-    // certainly sends the body, so the connection can stay open.
-    if (incoming.headers.expect !== undefined) {
-      outgoing.writeContinue();
-      outgoing.removeHeader("connection");
-    }
+    request.continueIfExpected();
     const remoteService = httpForwarders.get(service);
     if (remoteService) return remoteService.forward(context);
     const localService = registry.findLocalService(service);

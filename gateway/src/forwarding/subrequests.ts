@@ -11,26 +11,25 @@ import { readProblemCode } from "./http-forwarder.ts";
 import { routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
 
-/** The right to hold large responses in memory, because a parsed response needs several times the memory of its text. */
-export interface LargeResponseTurn {
-  /** Waits for the turn. Returns at once if it has already come. */
-  take(): Promise<void>;
-  /** Ends the turn. It cannot be taken again. */
-  release(): void;
-}
+type LargeResponseTurn = ReturnType<typeof createLargeResponseTurn>;
 
-/** Creates a turn, which counts once `take` was called. Its waits end when `signal` is aborted. */
-export function createLargeResponseTurn(responses: Admission, sender: string, signal: AbortSignal): LargeResponseTurn {
+/**
+ * Creates the right to hold large responses in memory, because a parsed response needs several times the memory of its
+ * text. It counts once `take` was called. Its waits end when `signal` is aborted.
+ */
+export function createLargeResponseTurn(responses: Admission, sender: string, signal: AbortSignal) {
   let permit: Permit | undefined;
   let isReleased = false;
   return {
-    async take() {
+    /** Waits for the turn. Returns at once if it has already come. */
+    async take(): Promise<void> {
       // A request that outlives its tool call would otherwise keep a permit for ever.
       if (isReleased) throw new ApiError("service_unavailable", { detail: "The tool call has ended." });
       permit ??= responses.request(sender);
       if (!permit.isGranted) await racePromiseWithAbort(permit.granted, signal);
     },
-    release() {
+    /** Ends the turn. It cannot be taken again. */
+    release(): void {
       isReleased = true;
       permit?.release();
     },
@@ -45,14 +44,15 @@ interface SubrequestServices {
   addToLog(request: GatewayRequestState, subrequest: FinishedSubrequest): void;
 }
 
-/**
- * Sends a GET request to the API with the API key of a client's request. Takes `turn` before it reads a large response,
- * whose whole body it returns. The caller releases it when it needs the response no more. `target` is the path and query.
- */
-export type SubrequestSender = (
-  request: GatewayRequestState,
-  subrequest: { target: string; signal: AbortSignal; turn: LargeResponseTurn },
-) => Promise<Response>;
+export type SubrequestSender = ReturnType<typeof createSubrequestSender>;
+
+interface Subrequest {
+  /** The path and query. */
+  target: string;
+  signal: AbortSignal;
+  /** Taken before a large response is read. The caller releases it when it needs the response no more. */
+  turn: LargeResponseTurn;
+}
 
 /** Maximum size of the response to a subrequest, in bytes. The gateway holds the whole response in memory. */
 export const maxSubrequestResponseBytes = 6 * 1024 * 1024;
@@ -63,15 +63,11 @@ const maxSmallResponseBytes = 128 * 1024;
  * Creates a sender of GET requests that the gateway sends to services while it handles a client's request. A subrequest has
  * exactly the rights of the client: its API key is authenticated again, the service checks the scopes and the location, the
  * subrequest uses one token of the key's rate limit, and it is logged and counted as usage like a request of the client. It
- * has the request id, the trace, the client address and the user agent of the client's request.
+ * has the request id, the trace, the client address and the user agent of the client's request. The response contains the
+ * whole body.
  */
-export function createSubrequestSender({
-  authenticate,
-  rateLimiter,
-  forwarder,
-  addToLog,
-}: SubrequestServices): SubrequestSender {
-  return async (request, { target, signal, turn }) => {
+export function createSubrequestSender({ authenticate, rateLimiter, forwarder, addToLog }: SubrequestServices) {
+  return async (request: GatewayRequestState, { target, signal, turn }: Subrequest): Promise<Response> => {
     const startedAt = performance.now();
     const [path = ""] = target.split("?");
     const { prefix, service } = findRoute(path);
@@ -84,7 +80,7 @@ export function createSubrequestSender({
       // The key may have been revoked since the client's request began.
       const { incoming, requestId, traceparent, origin, client } = request;
       const key = await authenticate(incoming.headers.authorization, () => request.clientAddress);
-      await takeRateLimitToken(rateLimiter, key, request.outgoing);
+      await takeRateLimitToken(rateLimiter, { key, outgoing: request.outgoing });
       const identity = { principal: key.principal, requestId, traceparent, origin, client, logFields };
       const response = await forwarder.get(service, identity, { target, signal });
       const bytes = await readLimitedBody(response, turn);

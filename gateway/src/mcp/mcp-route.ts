@@ -12,6 +12,7 @@ import { readRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
+import { pickHeaders } from "../forwarding/http-forwarder.ts";
 import { mcpPath } from "../forwarding/route-table.ts";
 import { createLargeResponseTurn, type SubrequestSender } from "../forwarding/subrequests.ts";
 import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
@@ -24,7 +25,7 @@ export const mcpLimits = {
 } as const;
 
 /** The headers of the client that the MCP transport reads. */
-const mcpHeaderNames = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] as const;
+const mcpHeaderNames = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
 /**
  * The Accept header that the MCP transport requires. The protocol requires it of clients, too, but many accept only JSON
@@ -97,7 +98,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
       return await answerMcpMessage({
         request: new Request(`http://gateway${mcpPath}`, {
           method: "POST",
-          headers: { ...pickMcpHeaders(request.incoming.headers), accept: transportAccept },
+          headers: { ...pickHeaders(request.incoming.headers, mcpHeaderNames), accept: transportAccept },
         }),
         message,
         version: productVersion,
@@ -138,23 +139,10 @@ function createTimeoutError(seconds: number): ApiError {
   });
 }
 
-function pickMcpHeaders(headers: GatewayRequestState["incoming"]["headers"]): Record<string, string> {
-  return Object.fromEntries(
-    mcpHeaderNames.flatMap((name) => {
-      const value = headers[name];
-      return value === undefined ? [] : [[name, String(value)]];
-    }),
-  );
-}
-
 /** Returns the JSON-RPC message or batch in the body, or the response to an invalid body. */
 async function readMessage(request: GatewayRequestState): Promise<unknown> {
-  const { incoming, outgoing, principal } = request;
-  // With `Expect: 100-continue`, the client waits for status 100 before it sends the body.
-  if (incoming.headers.expect !== undefined && Number(incoming.headers["content-length"] ?? 0) <= mcpLimits.bodyBytes) {
-    outgoing.writeContinue();
-    outgoing.removeHeader("connection");
-  }
+  const { incoming, principal } = request;
+  if (Number(incoming.headers["content-length"] ?? 0) <= mcpLimits.bodyBytes) request.continueIfExpected();
   const memoryReservation = new RequestBodyMemoryReservation(getSenderId(principal));
   try {
     const bytes = await readRequestBody(incoming, { memoryReservation, maxBytes: mcpLimits.bodyBytes });

@@ -1,45 +1,13 @@
 import type { GatewayMiddleware } from "./gateway-request.ts";
 
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const allowedHeaders = [
-  "authorization",
-  "content-type",
-  "content-encoding",
-  "idempotency-key",
-  "if-match",
-  "if-none-match",
-  "if-range",
-  "last-event-id",
-  "mcp-method",
-  "mcp-name",
-  "mcp-protocol-version",
-  "prefer",
-  "range",
-  "traceparent",
-  "tracestate",
-  "x-request-id",
-].join(", ");
-const exposedHeaders = [
-  "accept-ranges",
-  "allow",
-  "content-disposition",
-  "content-range",
-  "deprecation",
-  "etag",
-  "idempotency-replayed",
-  "link",
-  "location",
-  "preference-applied",
-  "ratelimit-limit",
-  "ratelimit-policy",
-  "ratelimit-remaining",
-  "ratelimit-reset",
-  "retry-after",
-  "sunset",
-  "x-ignored-parameters",
-  "x-skipped-orders",
-  "x-request-id",
-].join(", ");
+const allowedHeaders =
+  "authorization, content-type, content-encoding, idempotency-key, if-match, if-none-match, if-range, last-event-id, " +
+  "mcp-method, mcp-name, mcp-protocol-version, prefer, range, traceparent, tracestate, x-request-id";
+const exposedHeaders =
+  "accept-ranges, allow, content-disposition, content-range, deprecation, etag, idempotency-replayed, link, location, " +
+  "preference-applied, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, retry-after, sunset, " +
+  "x-ignored-parameters, x-skipped-orders, x-request-id";
 /** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */
 const preflightMaxAgeSeconds = "7200";
 

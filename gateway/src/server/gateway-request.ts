@@ -140,6 +140,16 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
     return !this.outgoing.writableFinished;
   }
 
+  /**
+   * With `Expect: 100-continue`, the client waits for status 100 before it sends the body. After status 100, it certainly
+   * sends the body, so the connection can stay open.
+   */
+  continueIfExpected(): void {
+    if (this.incoming.headers.expect === undefined) return;
+    this.outgoing.writeContinue();
+    this.outgoing.removeHeader("connection");
+  }
+
   /** Ends a stream. If its headers have not been sent yet, the request is rejected with an error instead. */
   endStream(reason: StreamEndReason = "service_unavailable"): void {
     if (this.#endReason || this.outgoing.destroyed) return;

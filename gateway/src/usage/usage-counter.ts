@@ -15,23 +15,10 @@ export interface FinishedRequest {
   requestId: string;
 }
 
-/** What a request is counted as. */
-interface CountedAs {
-  keyId: string;
-  routeIndex: number;
-  now: number;
-}
-
 /** Requests that failed in the same way: with the same key, route, method, status and error code. */
-interface FailureGroup {
-  keyId: string;
-  route: string;
-  method: string;
-  status: number;
-  code: string | null;
+interface FailureGroup extends Omit<UsageBatch["failures"][number], "failedAt" | "requestId"> {
   /** The latest of the requests, oldest first. */
   latest: { failedAt: number; requestId: string }[];
-  count: number;
 }
 
 /** The counts of one minute: for each API key, the number of requests by `routeIndex * 8 + statusClass`. */
@@ -55,17 +42,10 @@ const maxLatestPerGroup = 3;
 
 const minuteMs = 60_000;
 
-export interface UsageCounter {
-  /** Counts a finished request at the time `now`, in milliseconds. */
-  add(request: FinishedRequest, now: number): void;
-  /** Removes the oldest counts and failures that fit into one batch, and returns them. Undefined if there are none. */
-  takeBatch(): UsageBatch | undefined;
-  /** The number of requests that were not counted because the memory for counts was full. */
-  readonly droppedRequests: number;
-}
+export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
 /** Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. */
-export function createUsageCounter(): UsageCounter {
+export function createUsageCounter() {
   let minutes: MinuteCounts[] = [];
   let countCount = 0;
   let failureGroups = new Map<string, FailureGroup>();
@@ -81,8 +61,7 @@ export function createUsageCounter(): UsageCounter {
     return started;
   }
 
-  function addFailure(request: FinishedRequest, { keyId, routeIndex, now }: CountedAs): void {
-    const route = routes[routeIndex] ?? otherRoute;
+  function addFailure(request: FinishedRequest, keyId: string, route: string, now: number): void {
     const { method, status, requestId } = request;
     const code = typeof request.code === "string" ? request.code : null;
     const groupKey = `${keyId} ${route} ${method} ${status} ${code}`;
@@ -133,7 +112,8 @@ export function createUsageCounter(): UsageCounter {
   }
 
   return {
-    add(request, now) {
+    /** Counts a finished request at the time `now`, in milliseconds. */
+    add(request: FinishedRequest, now: number): void {
       const { keyId, status } = request;
       if (keyId === undefined) return;
       const { countsByKey } = currentMinute(now);
@@ -148,15 +128,17 @@ export function createUsageCounter(): UsageCounter {
         if (counts) counts.set(index, 1);
         else countsByKey.set(keyId, new Map([[index, 1]]));
       }
-      if (status >= 400) addFailure(request, { keyId, routeIndex, now });
+      if (status >= 400) addFailure(request, keyId, routes[routeIndex] ?? otherRoute, now);
     },
-    takeBatch() {
+    /** Removes the oldest counts and failures that fit into one batch, and returns them. Undefined if there are none. */
+    takeBatch(): UsageBatch | undefined {
       const counts = takeCounts();
       const failures = takeFailures();
       if (counts.length === 0 && failures.length === 0) return undefined;
       return { id: randomUUID(), counts, failures };
     },
-    get droppedRequests() {
+    /** The number of requests that were not counted because the memory for counts was full. */
+    get droppedRequests(): number {
       return droppedRequests;
     },
   };

@@ -1,4 +1,4 @@
-import { type UsageBatchReply, usageBatchReplySchema } from "@pragma/contracts/usage";
+import { usageBatchReplySchema } from "@pragma/contracts/usage";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import type { UsageCounter } from "./usage-counter.ts";
@@ -22,12 +22,6 @@ export function startUsageSender({ counter, send, intervalMs, log }: UsageSender
   let pendingBatch: string | undefined;
   let sending: Promise<void> | undefined;
 
-  async function sendPendingBatch(batch: string): Promise<Exclude<UsageBatchReply, "failed">> {
-    const reply = usageBatchReplySchema.parse(await send(batch));
-    if (reply === "failed") throw new Error("accounts could not store the batch");
-    return reply;
-  }
-
   async function sendAll(): Promise<void> {
     try {
       for (;;) {
@@ -36,7 +30,8 @@ export function startUsageSender({ counter, send, intervalMs, log }: UsageSender
           if (!batch) return;
           pendingBatch = JSON.stringify(batch);
         }
-        const reply = await sendPendingBatch(pendingBatch);
+        const reply = usageBatchReplySchema.parse(await send(pendingBatch));
+        if (reply === "failed") throw new Error("accounts could not store the batch");
         pendingBatch = undefined;
         outage.recordRecovery();
         if (reply === "rejected") log.error("accounts rejected a batch of usage; its counts are lost");
