@@ -78,98 +78,108 @@ function withStockFields<Row extends Pick<PosOrderProductRow, "productId" | "par
 }
 
 /** The data of `report.finalized`, between services and in webhook messages. */
-export const ReportFinalizedEventData = z.object({
-  locationId: field.uuid("ID of the location"),
-  reportId: field.uuid("ID of the report"),
-  tillId: field.uuid("ID of the till"),
-  revision: z.int().min(1).meta({
-    description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
-  }),
-  reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
-  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
-  startedAt: field.dateTime("When the shift began"),
-  finalizedAt: field.dateTime("When the shift was closed"),
-  totalSales: z.int().meta({
-    description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-  }),
-  orderIds: z.array(z.guid()).describe("IDs of all orders of the till, except training orders"),
-});
+export const ReportFinalizedEventData = z
+  .object({
+    locationId: field.uuid("ID of the location"),
+    reportId: field.uuid("ID of the report"),
+    tillId: field.uuid("ID of the till"),
+    revision: z.int().min(1).meta({
+      description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+    }),
+    reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
+    reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
+    startedAt: field.dateTime("When the shift began"),
+    finalizedAt: field.dateTime("When the shift was closed"),
+    totalSales: z.int().meta({
+      description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
+    }),
+    orderIds: z.array(z.guid()).describe("IDs of all orders of the till, except training orders"),
+  })
+  .describe("IDs, times and total sales of the report");
 
 /** The data of `day.closed` and `day.incomplete`, between services and in webhook messages. */
-export const DayStateEventData = z.object({
-  locationId: field.uuid("ID of the location"),
-  day: Day.shape.day,
-  dayRevision: Day.shape.dayRevision.describe("Increases each time the day changes"),
-  state: Day.shape.state.extract([...notifiedDayStates]).meta({
-    description:
-      "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
-  }),
-  reasons: Day.shape.reasons,
-  tillCount: Day.shape.tillCount,
-  totalSales: z
-    .int()
-    .nullable()
-    .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
-});
+export const DayStateEventData = z
+  .object({
+    locationId: field.uuid("ID of the location"),
+    day: Day.shape.day,
+    dayRevision: Day.shape.dayRevision.describe("Increases each time the day changes"),
+    state: Day.shape.state.extract([...notifiedDayStates]).meta({
+      description:
+        "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
+    }),
+    reasons: Day.shape.reasons,
+    tillCount: Day.shape.tillCount,
+    totalSales: z
+      .int()
+      .nullable()
+      .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
+  })
+  .describe("State, reasons and total sales of the day");
 
 /** The data of `endpoint.failing`. */
-export const EndpointFailingData = z.object({
-  locationId: field.uuid("ID of the location"),
-  webhookId: field.uuid("ID of the webhook whose endpoint failed"),
-  endpointUrl: field.text("URL of the endpoint that failed"),
-  failingSince: field.dateTime("Time of the first failed attempt after the last successful attempt"),
-  lastError: field.text("Error from the most recent failed attempt"),
-});
+export const EndpointFailingData = z
+  .object({
+    locationId: field.uuid("ID of the location"),
+    webhookId: field.uuid("ID of the webhook whose endpoint failed"),
+    endpointUrl: field.text("URL of the endpoint that failed"),
+    failingSince: field.dateTime("Time of the first failed attempt after the last successful attempt"),
+    lastError: field.text("Error from the most recent failed attempt"),
+  })
+  .describe("URL and latest error of the endpoint");
 
 export const EndpointDisabledData = EndpointFailingData.extend({
   reason: webhookDisabledReasonSchema.meta({
     description:
       "Reason why the webhook was disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days.",
   }),
-});
+}).describe("URL and latest error of the endpoint, and the reason why its webhook was disabled");
 
-const testMessageData = z.object({
-  locationId: field.uuid("ID of the location"),
-  webhookId: field.uuid("ID of the tested webhook"),
-  message: field.text("A short text"),
-});
+const TestMessageData = z
+  .object({
+    locationId: field.uuid("ID of the location"),
+    webhookId: field.uuid("ID of the tested webhook"),
+    message: field.text("A short text"),
+  })
+  .describe("ID of the tested webhook, and a short text");
 
 function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodType>(
   event: Event,
-  id: string,
   data: Data,
-  example: { sequence: number | null; data: unknown },
+  sequenceExample: number | null,
+  dataExample: unknown,
 ) {
-  const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
-  const metaSchema = z.object({
-    id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
-    event: z.literal(event).describe("Name of the event that the message is about"),
-    emittedAt: field.dateTime("When the event occurred"),
-    sequence: z.int().nullable().meta({
-      description:
-        "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
-    }),
-  });
-  const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
-  return z
+  const meta = z
     .object({
-      meta: metaSchema.describe("Metadata of the message"),
-      data,
+      id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
+      event: z.literal(event).describe("Name of the event that the message is about"),
+      emittedAt: field.dateTime("When the event occurred"),
+      sequence: z.int().nullable().meta({
+        description:
+          "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
+      }),
     })
-    .meta({ id, description: `Body of a message about the event \`${event}\``, example: bodyExample });
+    .describe("Metadata of the message");
+  const name = event.split(".").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
+  return z.object({ meta, data }).meta({
+    id: `${name.join("")}Webhook`,
+    description: `Body of a message about the event \`${event}\``,
+    example: { meta: { ...head, sequence: sequenceExample }, data: dataExample },
+  });
 }
 
+const { locationId } = webhookExample;
+const changedAt = "2026-05-29T10:31:12.000Z";
 const { data: openOrder, ...head } = OrderLiveInput.parse(orderLiveInputExample);
 const orderExample = toWebhookOrder({
   ...head,
   ...openOrder,
   tillId: head.tillId,
   revisionHash: head.revisionHash,
-  locationId: webhookExample.locationId,
+  locationId,
 });
-const paidOrderFields = { isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 };
 const reportExample = {
-  locationId: webhookExample.locationId,
+  locationId,
   reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
   tillId: head.tillId,
   revision: 1,
@@ -181,7 +191,7 @@ const reportExample = {
   orderIds: [head.id],
 };
 const dayExample = {
-  locationId: webhookExample.locationId,
+  locationId,
   day: "2026-05-29",
   dayRevision: 2,
   state: "closed",
@@ -189,9 +199,8 @@ const dayExample = {
   tillCount: 2,
   totalSales: 922_244,
 };
-const dayEventData = DayStateEventData.describe("State, reasons and total sales of the day");
 const endpointExample = {
-  locationId: webhookExample.locationId,
+  locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
   endpointUrl: "https://stock.example/webhooks/other",
   failingSince: "2026-05-24T10:31:12.391Z",
@@ -200,84 +209,39 @@ const endpointExample = {
 
 /** The schema of the message body for each event. */
 export const webhookBodySchemas = {
-  "order.call": webhookBodySchema("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
-  "order.paid": webhookBodySchema("order.paid", "OrderPaidWebhook", WebhookOrder, {
-    sequence: 3,
-    data: { ...orderExample, ...paidOrderFields },
+  "order.call": webhookBodySchema("order.call", WebhookOrder, 1, orderExample),
+  "order.paid": webhookBodySchema("order.paid", WebhookOrder, 3, {
+    ...orderExample,
+    ...{ isPaid: true, paidAt: changedAt, leftToPay: 0 },
   }),
-  "order.canceled": webhookBodySchema("order.canceled", "OrderCanceledWebhook", WebhookOrder, {
-    sequence: 2,
-    data: {
-      ...orderExample,
-      isCanceled: true,
-      canceledAt: "2026-05-29T10:31:12.000Z",
-      canceledReason: "Erreur de saisie",
-    },
+  "order.canceled": webhookBodySchema("order.canceled", WebhookOrder, 2, {
+    ...orderExample,
+    ...{ isCanceled: true, canceledAt: changedAt, canceledReason: "Erreur de saisie" },
   }),
-  "order.transferred": webhookBodySchema("order.transferred", "OrderTransferredWebhook", WebhookOrder, {
-    sequence: 2,
-    data: {
-      ...orderExample,
-      isTransferred: true,
-      transferredAt: "2026-05-29T10:31:12.000Z",
-      transferredTo: "Chambre 12",
-    },
+  "order.transferred": webhookBodySchema("order.transferred", WebhookOrder, 2, {
+    ...orderExample,
+    ...{ isTransferred: true, transferredAt: changedAt, transferredTo: "Chambre 12" },
   }),
-  "report.finalized": webhookBodySchema(
-    "report.finalized",
-    "ReportFinalizedWebhook",
-    ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
-    { sequence: 1, data: reportExample },
-  ),
-  "report.replaced": webhookBodySchema(
-    "report.replaced",
-    "ReportReplacedWebhook",
-    ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
-    { sequence: 2, data: { ...reportExample, revision: 2 } },
-  ),
-  "day.closed": webhookBodySchema("day.closed", "DayClosedWebhook", dayEventData, { sequence: 2, data: dayExample }),
-  "day.incomplete": webhookBodySchema("day.incomplete", "DayIncompleteWebhook", dayEventData, {
-    sequence: 3,
-    data: {
-      ...dayExample,
-      dayRevision: 3,
-      state: "incomplete",
-      reasons: [{ code: "report_number_gap", message: "Report numbers that are missing: 1." }],
-    },
+  "report.finalized": webhookBodySchema("report.finalized", ReportFinalizedEventData, 1, reportExample),
+  "report.replaced": webhookBodySchema("report.replaced", ReportFinalizedEventData, 2, {
+    ...reportExample,
+    revision: 2,
   }),
-  "endpoint.failing": webhookBodySchema(
-    "endpoint.failing",
-    "EndpointFailingWebhook",
-    EndpointFailingData.meta({ description: "URL and latest error of the endpoint" }),
-    {
-      sequence: null,
-      data: endpointExample,
-    },
-  ),
-  "endpoint.disabled": webhookBodySchema(
-    "endpoint.disabled",
-    "EndpointDisabledWebhook",
-    EndpointDisabledData.meta({
-      description: "URL and latest error of the endpoint, and the reason why its webhook was disabled",
-    }),
-    {
-      sequence: null,
-      data: { ...endpointExample, reason: "failing" },
-    },
-  ),
-  test: webhookBodySchema(
-    "test",
-    "TestWebhook",
-    testMessageData.meta({ description: "ID of the tested webhook, and a short text" }),
-    {
-      sequence: null,
-      data: {
-        locationId: webhookExample.locationId,
-        webhookId: webhookExample.id,
-        message: "It works.",
-      },
-    },
-  ),
+  "day.closed": webhookBodySchema("day.closed", DayStateEventData, 2, dayExample),
+  "day.incomplete": webhookBodySchema("day.incomplete", DayStateEventData, 3, {
+    ...{ ...dayExample, dayRevision: 3, state: "incomplete" },
+    reasons: [{ code: "report_number_gap", message: "Report numbers that are missing: 1." }],
+  }),
+  "endpoint.failing": webhookBodySchema("endpoint.failing", EndpointFailingData, null, endpointExample),
+  "endpoint.disabled": webhookBodySchema("endpoint.disabled", EndpointDisabledData, null, {
+    ...endpointExample,
+    reason: "failing",
+  }),
+  test: webhookBodySchema("test", TestMessageData, null, {
+    locationId,
+    webhookId: webhookExample.id,
+    message: "It works.",
+  }),
 } as const;
 
 /** The body of a webhook message: metadata and data. */
