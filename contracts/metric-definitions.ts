@@ -40,10 +40,10 @@ type MetricUnit = (typeof metricUnits)[number];
 interface MetricMeasureDefinition {
   unit: MetricUnit;
   description: string;
-  /** The fields of reports and days whose sum the measure equals, or null if they contain no such figure. */
-  equals: string | null;
+  /** The fields of reports and days whose sum the measure equals; undefined if they contain no such figure. */
+  equals?: string;
   /** The groups of dimensions that the measure can be combined with, in addition to `time`, `location` and `order`. */
-  additionalGroups: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
+  additionalGroups?: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
   /** The sums from which an average is computed; undefined for a measure that is a sum. */
   average?: { dividend: string; divisor: string };
 }
@@ -74,27 +74,21 @@ export const metricMeasures = {
     unit: "count",
     description: "Number of orders that were neither canceled nor transferred",
     equals: "`orderCount` of reports",
-    additionalGroups: [],
   },
   guests: {
     unit: "count",
     description: "Number of guests in orders that were neither canceled nor transferred",
     equals: "`guestsNumber` of reports",
-    additionalGroups: [],
   },
   averageOrder: {
     unit: "amount",
     description: "Sales divided by the number of orders, rounded half away from zero; null without orders",
-    equals: null,
-    additionalGroups: [],
     average: { dividend: "sales", divisor: "orders" },
   },
   averageGuest: {
     unit: "amount",
     description:
       "Sales of orders with at least one guest, divided by the number of guests, rounded half away from zero; null without guests",
-    equals: null,
-    additionalGroups: [],
     average: { dividend: "salesWithGuests", divisor: "guests" },
   },
   quantity: {
@@ -130,7 +124,6 @@ export const metricMeasures = {
   losses: {
     unit: "amount",
     description: "Value of products that were lost, for example broken or spoiled. Sales do not include them.",
-    equals: null,
     additionalGroups: ["product"],
   },
   payments: {
@@ -155,7 +148,6 @@ export const metricMeasures = {
   refunds: {
     unit: "amount",
     description: "Product rows with a negative total, as a positive number. Refunds are already deducted from sales.",
-    equals: null,
     additionalGroups: ["product"],
   },
 } as const satisfies Record<string, MetricMeasureDefinition>;
@@ -370,7 +362,7 @@ export function canCombineMetricDimensions(one: MetricDimension, other: MetricDi
 export function canMeasureByDimension(measure: MetricMeasure, dimension: MetricDimension): boolean {
   const { group } = getMetricDimension(dimension);
   if (group === "time" || group === "location" || group === "order") return true;
-  return getMetricMeasure(measure).additionalGroups.includes(group);
+  return getMetricMeasure(measure).additionalGroups?.includes(group) === true;
 }
 
 export const listDimensionsOfMeasure = (measure: MetricMeasure): MetricDimension[] =>

@@ -17,9 +17,6 @@ import {
 } from "./metric-definitions.ts";
 import { metricComparisonNames, metricComparisons, metricLimits } from "./metrics-query.ts";
 
-const valueTypeSchema = z.enum(["string", "integer", "boolean", "object"]);
-const scalarTypeSchema = z.enum(["string", "integer", "boolean"]);
-
 const measureMetaSchema = z
   .object({
     name: metricMeasureNameSchema.describe("Name in queries and responses"),
@@ -40,13 +37,13 @@ const dimensionMetaSchema = z
       description:
         "Group of the dimension. Dimensions of a group can be combined with the same dimensions and measures.",
     }),
-    valueType: valueTypeSchema.describe("JSON type of the values"),
+    valueType: z.enum(["string", "integer", "boolean", "object"]).describe("JSON type of the values"),
     isNullable: field.boolean("Whether a value can be null, because it is missing"),
     fields: z
       .array(
         z.object({
           name: field.text("Name of the field"),
-          type: scalarTypeSchema.describe("JSON type of the field"),
+          type: z.enum(["string", "integer", "boolean"]).describe("JSON type of the field"),
           isNullable: field.boolean("Whether the field can be null"),
           description: field.text("What the field contains"),
         }),
@@ -106,7 +103,7 @@ export function buildMetricsMeta() {
   return {
     measures: metricMeasureNames.map((name) => {
       const { description, unit, equals } = getMetricMeasure(name);
-      return { name, description, unit, equals, dimensions: listDimensionsOfMeasure(name) };
+      return { name, description, unit, equals: equals ?? null, dimensions: listDimensionsOfMeasure(name) };
     }),
     dimensions: metricDimensionNames.map((name) => {
       const { description, group } = getMetricDimension(name);

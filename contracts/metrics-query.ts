@@ -261,17 +261,18 @@ export const MetricsQuery = z
     // A parameter that is too long is still text here, and has its own issue.
     const combined = { measures, dimensions, filters, sort };
     if (Object.values<unknown>(combined).some((value) => typeof value === "string")) return;
-    for (const { path, message } of listMetricCombinationIssues(combined))
-      addIssue(context, "conflict", message, [path]);
+    checkMetricCombination(combined, (path, message) => addIssue(context, "conflict", message, [path]));
   });
 
 export type MetricsQuery = z.output<typeof MetricsQuery>;
 
 type CombinedFields = Pick<z.output<typeof MetricsQuery>, "measures" | "dimensions" | "filters" | "sort">;
 
-/** Returns what cannot be combined in a query, with how to correct it. */
-function listMetricCombinationIssues({ measures, dimensions, filters, sort }: CombinedFields) {
-  const issues: { path: keyof CombinedFields; message: string }[] = [];
+/** Reports what cannot be combined in a query, with how to correct it. */
+function checkMetricCombination(
+  { measures, dimensions, filters, sort }: CombinedFields,
+  report: (path: keyof CombinedFields, message: string) => void,
+): void {
   const filtered = (Object.keys(filters) as MetricDimension[]).filter((name) => !dimensions.includes(name));
   const used = [
     ...dimensions.map((name) => ({ name, path: "dimensions" as const })),
@@ -280,23 +281,22 @@ function listMetricCombinationIssues({ measures, dimensions, filters, sort }: Co
   for (const [index, { name, path }] of used.entries()) {
     const other = used.slice(0, index).find((earlier) => !canCombineMetricDimensions(earlier.name, name));
     if (other)
-      issues.push({
+      report(
         path,
-        message: `${name} cannot be combined with ${other.name}. Remove one of them. ${name} can be combined with: ${listCombinableDimensions(name).join(", ")}`,
-      });
+        `${name} cannot be combined with ${other.name}. Remove one of them. ${name} can be combined with: ${listCombinableDimensions(name).join(", ")}`,
+      );
     for (const measure of measures)
       if (!canMeasureByDimension(measure, name))
-        issues.push({
+        report(
           path,
-          message: `${measure} cannot be combined with ${name}. Remove one of them. ${name} can be combined with the measures ${listMeasuresOfDimension(name).join(", ")}. ${measure} can be combined with the dimensions ${listDimensionsOfMeasure(measure).join(", ")}`,
-        });
+          `${measure} cannot be combined with ${name}. Remove one of them. ${name} can be combined with the measures ${listMeasuresOfDimension(name).join(", ")}. ${measure} can be combined with the dimensions ${listDimensionsOfMeasure(measure).join(", ")}`,
+        );
   }
   const sortable: string[] = [...measures, ...dimensions];
   for (const { name } of sort)
     if (!sortable.includes(name))
-      issues.push({
-        path: "sort",
-        message: `${name} is not part of this query. Add it to ${name in metricMeasures ? "measures" : "dimensions"}, or sort by some of: ${sortable.join(", ")}`,
-      });
-  return issues;
+      report(
+        "sort",
+        `${name} is not part of this query. Add it to ${name in metricMeasures ? "measures" : "dimensions"}, or sort by some of: ${sortable.join(", ")}`,
+      );
 }

@@ -27,7 +27,7 @@ const tables = {
     ["Measure", "Unit", "Meaning", "Equals the sum of", "Can be combined with"],
     metricMeasureNames.map((name) => {
       const { unit, description, equals, additionalGroups } = getMetricMeasure(name);
-      const groups = ["orders", ...additionalGroups.map((group) => `${group}s`)].join(", ");
+      const groups = ["orders", ...(additionalGroups ?? []).map((group) => `${group}s`)].join(", ");
       return [`\`${name}\``, unit, description, equals ?? "", groups];
     }),
   ),
