@@ -174,7 +174,6 @@ const accountingConfigInputShape = {
   }),
 };
 
-/** The new content of a config. Omitted fields get default values, with accounts of the French chart of accounts. */
 export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:
@@ -202,7 +201,6 @@ export const CreateAccountingConfigRequest = withUnstorableTextCheck(
   example: { name: "Cabinet Martin", journalCode: "CA", payments: { card: { account: "5121", label: "CIC" } } },
 });
 
-/** An accounting config: how reports are converted to journal entries. */
 export const AccountingConfig = z
   .object({
     id: field.uuid("ID of the accounting config"),

@@ -34,7 +34,6 @@ const AccountingExportItem = z
     example: accountingExportItemsExample[0],
   });
 
-/** The tills of a new export. */
 export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerAccountingExport, {
   min: 1,
 }).meta({
@@ -50,7 +49,6 @@ const tillsIds = z
   .array(z.guid())
   .meta({ description: "IDs of the tills in the request, in the same sequence, without duplicates" });
 
-/** The response to the creation of an accounting export. The export itself starts later. */
 export const CreateAccountingExportResponse = z.object({ id: exportId, tillsIds }).meta({
   id: "StartedAccountingExport",
   description: "IDs of a new accounting export and of its tills",
@@ -140,7 +138,6 @@ const exportedFile = z.object({
   fileUrl: z.url().describe("URL of the file. Downloading the file requires an API key that can read the export."),
 });
 
-/** An accounting export with its progress, the result of each till, and its files. */
 export const AccountingExport = z
   .object({
     id: exportId,

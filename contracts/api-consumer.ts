@@ -16,7 +16,6 @@ const ScopesSchema = boundedArray(z.enum(apiScopeNames, `Must be one of: ${apiSc
     example: [...defaultApiConsumerScopes],
   });
 
-/** The rate limit of each key of a consumer: a token bucket with a refill rate and a capacity. */
 export const RateLimit = z
   .object({
     perSecond: z
@@ -35,7 +34,6 @@ export type RateLimit = z.infer<typeof RateLimit>;
 
 const rateLimitOrDefault = RateLimit.nullable().describe("Rate limit of each API key; null for the default rate limit");
 
-/** An integrator of this API. Its scopes and rate limit apply to each of its API keys. */
 export const ApiConsumer = z
   .object({
     id: field.uuid("ID of the consumer"),
@@ -83,7 +81,6 @@ export const ChangeApiConsumerRequest = z
 
 export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 
-/** The consumer and the location of a new API key. */
 export const CreateApiKeyRequest = withUnstorableTextCheck(
   z.object({
     locationId: field.uuid("ID of the location to which the API key gives access"),
@@ -151,7 +148,6 @@ export const RotatedApiKey = z
     },
   });
 
-/** The metadata of an API key. Does not contain the key itself. */
 export const ApiKey = z
   .object({
     id: field.uuid("ID of the API key, used to revoke it"),

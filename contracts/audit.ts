@@ -65,7 +65,6 @@ export const auditDetailsSchema = z.record(
 
 export type AuditDetails = z.infer<typeof auditDetailsSchema>;
 
-/** An entry of the audit log. */
 export const AuditEvent = z
   .object({
     id: field.uuid("ID of the entry"),

@@ -37,7 +37,6 @@ const formatSchema = z.enum(bulkExportFormatNames, `Must be one of: ${bulkExport
 
 const exportedDay = (description: string) => dayQueryParameter.meta({ ...dayQueryParameter.meta(), description });
 
-/** The request to create an export. */
 export const CreateBulkExportRequest = z
   .object({
     data: dataSchema,
@@ -139,7 +138,6 @@ const failureSchema = z.object({
 
 export type BulkExportFailure = z.infer<typeof failureSchema>;
 
-/** A bulk export with its progress, its files and its manifest. */
 export const BulkExport = z
   .object({
     id: field.uuid("ID of the export"),
@@ -181,7 +179,6 @@ export const BulkExport = z
 
 export type BulkExport = z.infer<typeof BulkExport>;
 
-/** An export in a list, without its files. */
 export const BulkExportListItem = BulkExport.omit({ files: true }).meta({
   id: "ExportListItem",
   description: "An export with its progress and manifest, without its files",

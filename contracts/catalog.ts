@@ -60,7 +60,6 @@ const productShape = {
   }),
 };
 
-/** A product as the point of sale sends it, with an optional `sku`. */
 const ProductInput = z
   .object(productShape)
   .meta({ id: "CatalogProductInput", description: "A product in the catalog", example: catalogProductExample });
@@ -161,7 +160,6 @@ export const Catalog = z
 
 export type Catalog = z.infer<typeof Catalog>;
 
-/** The number of items in each list of a catalog. */
 export const CatalogCounts = z
   .object({
     products: field.count("Number of products, including archived products"),

@@ -34,7 +34,6 @@ const changeExample = {
   href: "http://127.0.0.1:4000/v2/reports/dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
 };
 
-/** An entry of the change feed: the last change of a report, order, catalog or location. */
 export const Change = z
   .object({
     cursor: field.text("Cursor of the entry. Send it as `after` to get the entries that follow."),
@@ -60,7 +59,6 @@ export const Change = z
 
 export type Change = z.infer<typeof Change>;
 
-/** A page of the change feed. */
 export const ChangePage = z
   .object({
     data: z.array(Change).describe("Changes in the order in which they were stored"),

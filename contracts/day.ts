@@ -123,7 +123,6 @@ const finding = z
 
 export type DayCheckFinding = z.infer<typeof finding>;
 
-/** A reconciliation check of a day or a till. */
 export const DayCheck = z
   .object({
     code: enumOf(dayCheckDescriptions).describe(listDescriptions(dayCheckDescriptions)),
@@ -155,7 +154,6 @@ export const DayCheck = z
 
 export type DayCheck = z.infer<typeof DayCheck>;
 
-/** A till as its business day lists it. */
 export const DayTill = z
   .object({
     tillId: field.uuid("ID of the till"),

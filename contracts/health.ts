@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { field } from "./fields.ts";
 
-/** The response of `GET /health/`, which requires no API key. */
 export const Health = z
   .object({
     status: z.literal("ok").describe("Always `ok`"),

@@ -78,7 +78,6 @@ const FinishedJobRetention = z
       "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
-/** The options with which a job is added to its queue. */
 export const JobOptions = z
   .object({
     deduplication: z
@@ -159,7 +158,6 @@ export const CreateJobRequest = withUnstorableTextCheck(
 
 export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 
-/** The payload of a job in its queue. */
 export const JobPayload = z
   .object({
     message: field.text("Message that the job returns in its result"),

@@ -12,7 +12,6 @@ export const LegacyTill = z
 
 export type LegacyTill = z.infer<typeof LegacyTill>;
 
-/** The tills to fetch from legacy backoffices. */
 export const FetchLegacyTillsRequest = boundedArray(
   z.object({ application: posApplicationNameInputSchema, serverId, legacyId }),
   10_000,
@@ -25,7 +24,6 @@ export const FetchLegacyTillsRequest = boundedArray(
   example: [legacyTillExample],
 });
 
-/** The results of fetching the tills of one location, or, if `locationId` is null, of an unknown location. */
 export const LegacyFetchResults = z
   .object({
     locationId: field.nullableUuid("ID of the location; null if the tills belong to an unknown location"),

@@ -162,13 +162,11 @@ const locationSettingsShape = {
   logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
 };
 
-/** The settings of a new location. Only the name is required, because all other settings have a default. */
 export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
   description: "Settings of a new location. Omitted settings get their default values.",
 });
 
-/** The settings to change. Omitted settings are not changed. */
 export const LocationSettingsChange = z
   .object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
   .partial()

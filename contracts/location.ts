@@ -34,7 +34,6 @@ const locationShape = {
   }),
 };
 
-/** A location in a list. */
 export const Location = z.object(locationShape).meta({
   id: "Location",
   description: "A restaurant, bar or hotel",
@@ -49,7 +48,6 @@ export const Location = z.object(locationShape).meta({
 
 export type Location = z.infer<typeof Location>;
 
-/** A location with all its options and settings. */
 export const LocationDetails = z
   .object({
     ...locationShape,
@@ -67,7 +65,6 @@ export const LocationDetails = z
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
-/** A location after a change, with the number of tills that the change of its time zone affects. */
 export const ChangedLocation = LocationDetails.extend({
   tillsInOtherTimeZone: z.int().min(0).nullable().meta({
     description:
@@ -94,14 +91,12 @@ export const CreateLocationRequest = withUnstorableTextCheck(
 
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
-/** A location to import from a legacy backoffice. */
 export const ImportLocationRequest = withUnstorableTextCheck(
   z.object({ organizationId, agencyId, legacyId, application: posApplicationNameInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
-/** Changes to a location. Omitted fields are not changed. */
 export const ChangeLocationRequest = withUnstorableTextCheck(
   z
     .object({

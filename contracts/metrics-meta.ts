@@ -58,7 +58,6 @@ const dimensionMetaSchema = z
 
 const allMeta = buildMetricsMeta();
 
-/** The response of `GET /v1/metrics/meta`. */
 export const MetricsMeta = z
   .object({
     measures: z.array(measureMetaSchema).describe("All measures"),

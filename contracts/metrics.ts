@@ -141,7 +141,6 @@ const totalsSchema = z
 
 export type MetricTotals = z.infer<typeof totalsSchema>;
 
-/** The response of `GET /v1/metrics`. */
 export const Metrics = z
   .object({
     since: z.iso.date().describe("First business day"),

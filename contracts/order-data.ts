@@ -237,7 +237,6 @@ const orderV2Example = {
   updatedAt: orderV1Example.updatedAt,
 };
 
-/** An order of a till with all fields from the point of sale, and with the ids of its location and report. */
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(PosOrderData.shape),

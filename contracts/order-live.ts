@@ -54,7 +54,6 @@ export const OrderLiveInput = z
 
 export type OrderLiveInput = z.output<typeof OrderLiveInput>;
 
-/** The data of an order from the point of sale in a response, in which every field is present. */
 const orderDataResponse = OrderV2.omit({ createdAt: true, updatedAt: true, locationId: true, reportId: true }).meta({
   id: "OrderData",
   description: "All fields of an order as the point of sale sent them",
@@ -91,7 +90,6 @@ export function pickLiveOrderSummaryFields(order: PosOrderData) {
 
 const orderFields = OrderV2.shape;
 
-/** A live order in responses and in the stream. */
 export const OrderLive = z
   .object({
     id: field.uuid("ID of the order"),

@@ -68,7 +68,6 @@ const orderItemV1 = z
   })
   .meta({ id: "OrderV1Item", description: "A product in an order", example: orderV1Example.items[0] });
 
-/** An order of a till, as `/v1/orders` returns it. */
 export const OrderV1 = z
   .object({
     id: field.uuid("ID of the order, assigned by the point of sale"),

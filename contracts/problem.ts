@@ -18,7 +18,6 @@ const requestIssueSchema = z
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },
   });
 
-/** RFC 9457 problem details, the body of every error response. */
 export const problemSchema = z
   .object({
     type: z.url().describe("URL of the documentation for the error code"),

@@ -76,7 +76,6 @@ export const ReportV0 = z
 
 export type ReportV0 = z.infer<typeof ReportV0>;
 
-/** A report in a list in the V1 format. */
 export const ReportV0ListItem = ReportV0.extend({ tillId: reportV2Fields.tillId }).meta({
   id: "ReportV0ListItem",
   description: "End-of-day report in the V1 format, with the ID of the till from which it was computed",

@@ -243,7 +243,6 @@ export const ReportV2 = z
 
 export type ReportV2 = z.infer<typeof ReportV2>;
 
-/** A report in a list. */
 export const ReportListItem = ReportV2.pick({
   id: true,
   startedAt: true,

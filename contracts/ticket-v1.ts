@@ -24,7 +24,6 @@ const modifier = PosOrderModifierRow.shape;
 const discount = PosOrderDiscountRow.shape;
 const payment = PosOrderPaymentRow.shape;
 
-/** A modifier option selected for a product, in the V1 format. */
 const optionV1 = z.object({
   client_id: modifier.modifierId,
   name: modifier.name,
@@ -33,7 +32,6 @@ const optionV1 = z.object({
   group_name: modifier.modifierGroupName,
 });
 
-/** A discount on a product, in the V1 format. */
 const discountV1 = z.object({
   client_id: discount.discountId,
   name: discount.name,
@@ -113,7 +111,6 @@ export const paymentModeCodeV1 = z
     example: 1,
   });
 
-/** A payment of a ticket, in the V1 format. */
 export const TicketPaymentV1 = z
   .object({
     name: payment.name,
@@ -143,7 +140,6 @@ export const TicketPaymentV1 = z
 
 export type TicketPaymentV1 = z.infer<typeof TicketPaymentV1>;
 
-/** A set menu of a ticket, in the V1 format. */
 const TicketMenuV1 = z
   .object({
     client_id: PosOrderMenuRow.shape.menuId,
@@ -153,7 +149,6 @@ const TicketMenuV1 = z
   })
   .meta({ id: "MenuV1", description: "A set menu in an order, in the V1 format", example: ticketMenuV1Example });
 
-/** An order, in the V1 format. */
 export const TicketV1 = z
   .object({
     prints_count: order.billPrintCount,

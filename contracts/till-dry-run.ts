@@ -33,7 +33,6 @@ type TillWarningCode = keyof typeof tillWarningCodes;
 
 const tillWarningCodeNames = Object.keys(tillWarningCodes) as [TillWarningCode, ...TillWarningCode[]];
 
-/** A value of a till that is accepted, but probably wrong. */
 export const TillWarning = z
   .object({
     path: field.text("Path of the value in the body, or of the first such value"),

@@ -12,7 +12,6 @@ import { boundedArray, ClientGeneratedId, createUniqueIdsCheck, field, nullWhenA
 import { LocaleCode } from "./locale.ts";
 import { PosOrderData } from "./order-data.ts";
 
-/** Money that was received or paid out for a reason other than a sale. */
 const FinancialMovement = z
   .object({
     id: field.optionalText("ID that the point of sale assigned to the movement"),
@@ -40,7 +39,6 @@ const FinancialMovement = z
     example: financialMovementExample,
   });
 
-/** The total that the point of sale declares for one payment method over the shift. */
 const DeclaredPayment = z
   .object({
     paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),

@@ -54,7 +54,6 @@ const tillReportShape = {
   ),
 };
 
-/** A stored till: its location, the URL of its body, and the state of its report. */
 export const TillWithBodyUrl = z
   .object({
     id: field.uuid("ID of the till: a UUID assigned by the point of sale"),
@@ -79,7 +78,6 @@ export const TillWithBodyUrl = z
 
 export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
 
-/** The response to a push: the till. `tillId` contains the same id as `id`. */
 export const PushTillResponse = TillWithBodyUrl.extend({
   tillId: field.uuid("ID of the till, the same as `id`"),
 }).meta({
@@ -92,7 +90,6 @@ export type PushTillResponse = z.infer<typeof PushTillResponse>;
 
 const objectUrl = TillWithBodyUrl.shape.objectUrl;
 
-/** The response to the replacement of a till's body, with the ID of the till and the URL of the body. */
 export const ReplaceTillResponse = z
   .object({ tillId: field.uuid("ID of the replaced till"), objectUrl, ...tillReportShape })
   .meta({
@@ -101,7 +98,6 @@ export const ReplaceTillResponse = z
     example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl, ...reportExample },
   });
 
-/** The response to the reprocessing of one till, with the ID of the till and the URL of the body. */
 export const ReprocessTillResponse = z
   .object({ id: field.uuid("ID of the till"), objectUrl, ...tillReportShape })
   .meta({
@@ -110,7 +106,6 @@ export const ReprocessTillResponse = z
     example: { id: tillIdExample, objectUrl: tillExample.objectUrl, ...reportExample },
   });
 
-/** A job that reprocesses many tills, with its progress. */
 export const BulkTillReprocessingStatus = z
   .object({
     id: field.uuid("ID of the reprocessing job"),

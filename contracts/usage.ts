@@ -25,7 +25,6 @@ const routeSchema = z.string().meta({
   example: "/v2/tills",
 });
 
-/** The number of requests of one API key to one route with one class of statuses in one period. */
 export const UsageCount = z
   .object({
     periodStart: UtcDateTimeSchema.meta({
@@ -53,7 +52,6 @@ export const UsageCount = z
 
 export type UsageCount = z.infer<typeof UsageCount>;
 
-/** A failed request of an API key: one with a status of 400 or more. */
 export const FailedRequest = z
   .object({
     id: field.uuid("ID of this entry"),

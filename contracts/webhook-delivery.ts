@@ -8,7 +8,6 @@ export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed
 
 export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 
-/** The delivery of one message to one webhook. */
 export const WebhookDelivery = z
   .object({
     id: field.uuid("ID of the delivery"),
@@ -33,7 +32,6 @@ export const WebhookDelivery = z
 
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-/** One attempt of a delivery. */
 export const WebhookDeliveryAttempt = z
   .object({
     generation: z.int().min(1).meta({
@@ -55,7 +53,6 @@ export const WebhookDeliveryAttempt = z
 
 export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 
-/** A delivery with its attempts and its payload. */
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
   attempts: z
     .array(WebhookDeliveryAttempt)
@@ -111,7 +108,6 @@ export const RecoverDeliveriesRequest = z
   })
   .meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
 
-/** A recovery: new attempts for the failed deliveries of a webhook that were created at or after `since`. */
 export const WebhookDeliveryRecovery = z
   .object({
     id: field.uuid("ID of the recovery"),

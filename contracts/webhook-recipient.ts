@@ -64,7 +64,6 @@ const apiKey = boundedString(1_024)
     example: "Bearer 0c6f2f1e",
   });
 
-/** A recipient to create, or to update if a recipient with this id exists. Omitted fields keep their value. */
 export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
   z.object({
     id: z.guid().optional().meta({
@@ -103,7 +102,6 @@ export const RotateSecretRequest = withUnstorableTextCheck(
 
 export type RotateSecretRequest = z.infer<typeof RotateSecretRequest>;
 
-/** An application to which webhook messages are sent, without its secrets and its API key. */
 export const WebhookRecipient = z
   .object({
     id: field.uuid("ID of the recipient"),
@@ -132,7 +130,6 @@ export const WebhookRecipient = z
 
 export type WebhookRecipient = z.infer<typeof WebhookRecipient>;
 
-/** A recipient, with its secret if the request set or generated a secret. Later responses omit the secret. */
 export const WebhookRecipientWithSecret = WebhookRecipient.extend({
   hmacSecret: z.string().nullable().meta({
     description: "Generated secret, returned only once; null if no secret was generated",

@@ -45,7 +45,6 @@ const endpointUrl = boundedString(2_048, { min: 1 }).meta({
   format: "uri",
 });
 
-/** A webhook to create, or to update if a webhook with this id exists. */
 export const UpsertWebhookRequest = withUnstorableTextCheck(
   z.object({
     id: z
@@ -88,7 +87,6 @@ export const webhookDisabledReasonSchema = z.enum(
   Object.keys(webhookDisabledReasons) as [WebhookDisabledReason, ...WebhookDisabledReason[]],
 );
 
-/** A subscription of an endpoint to events of a location. */
 export const Webhook = z
   .object({
     id: field.uuid("ID of the webhook"),
@@ -123,7 +121,6 @@ export type Webhook = z.infer<typeof Webhook>;
 
 const attemptCount = z.int().min(0);
 
-/** A webhook with its delivery statistics. */
 export const WebhookWithDeliveryStatistics = Webhook.extend({
   statistics: z
     .object({
