@@ -15,9 +15,6 @@ import {
   withUnstorableTextCheck,
 } from "./fields.ts";
 
-/** How discounts are booked. `net` books sales after discounts. `gross` books discounts on a separate account. */
-const discountBookings = ["net", "gross"] as const;
-
 const accountNumber = z
   .string()
   .regex(
@@ -71,15 +68,11 @@ const MethodAccount = z
   });
 
 /** Returns the schema of an account in a request. Omitted fields get the values of the given default account. */
-const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
+const accountWithDefault = ({ account, label }: AccountingAccount) =>
   z
     .object({
-      account: accountNumber
-        .meta({ description: "Number of the account in the French chart of accounts", example: account })
-        .default(account),
-      label: accountLabel
-        .meta({ description: "Name of the account in the exported files", example: name })
-        .default(name),
+      account: accountNumber.meta({ example: account }).default(account),
+      label: accountLabel.meta({ example: label }).default(label),
     })
     .prefault({});
 
@@ -146,7 +139,7 @@ const accountingConfigInputShape = {
       "Prefix of the label of each journal entry line. The report number and a description of the line follow the prefix.",
     example: "Caisse",
   }),
-  discountBooking: z.enum(discountBookings).default("net").meta({
+  discountBooking: z.enum(["net", "gross"]).default("net").meta({
     description:
       "How discounts are booked. `net`: sales are booked at the amount after discounts. `gross`: sales are booked at the amount before discounts, and discounts are booked to the `discounts` account. In both cases, VAT is based on the amount charged.",
   }),

@@ -67,11 +67,8 @@ const inconsistentOrder = z
   })
   .meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
 
-/** The kinds of figures of a till that can be inconsistent. */
-const gapCodes = ["vat", "products", "payments"] as const;
-
 const inconsistentFiguresSchema = z.object({
-  code: z.enum(gapCodes).meta({
+  code: z.enum(["vat", "products", "payments"]).meta({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay, minus what guests paid too much.",
   }),
@@ -85,11 +82,8 @@ const inconsistentFiguresSchema = z.object({
 
 export type InconsistentTillFigures = z.infer<typeof inconsistentFiguresSchema>;
 
-/** The reasons why a till is not in the files. */
-const failureCodes = ["no_report", "unbalanced", "too_large", "interrupted", "internal_error"] as const;
-
 const exportFailureSchema = z.object({
-  code: z.enum(failureCodes).meta({
+  code: z.enum(["no_report", "unbalanced", "too_large", "interrupted", "internal_error"]).meta({
     description:
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),

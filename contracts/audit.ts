@@ -44,27 +44,6 @@ export const auditActorTypes = ["key", "operator_command", "configuration"] as c
 export const maxClientAddressLength = 64;
 export const maxUserAgentLength = 255;
 
-/** The actor of a change, as services send it to each other. All fields except `type` are null unless it is a key. */
-export const auditActorSchema = z.object({
-  type: z.enum(auditActorTypes),
-  keyId: z.guid().nullable(),
-  consumer: z.string().nullable(),
-  /** The location of the key; null for an operator's key. */
-  locationId: z.guid().nullable(),
-  clientAddress: z.string().nullable(),
-  userAgent: z.string().nullable(),
-});
-
-export type AuditActor = z.infer<typeof auditActorSchema>;
-
-/** Details of a change: names and ids, but no secrets and no customer data. */
-export const auditDetailsSchema = z.record(
-  z.string(),
-  z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]),
-);
-
-export type AuditDetails = z.infer<typeof auditDetailsSchema>;
-
 export const AuditEvent = z
   .object({
     id: field.uuid("ID of the entry"),
@@ -104,7 +83,7 @@ export const AuditEvent = z
         id: field.nullableText("ID of what was changed; null if it has no ID"),
       })
       .meta({ description: "What was changed" }),
-    details: auditDetailsSchema.meta({
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])).meta({
       description:
         "Further facts about the change, such as the added scopes. Contains no secrets and no data of customers. The facts depend on `action`.",
     }),
@@ -132,3 +111,12 @@ export const AuditEvent = z
   });
 
 export type AuditEvent = z.infer<typeof AuditEvent>;
+export type AuditDetails = AuditEvent["details"];
+
+/** The actor of a change, as services send it to each other. All fields except `type` are null unless it is a key. */
+export const auditActorSchema = AuditEvent.shape.actor.extend({
+  /** The location of the key; null for an operator's key. */
+  locationId: z.guid().nullable(),
+});
+
+export type AuditActor = z.infer<typeof auditActorSchema>;

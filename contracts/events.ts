@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditActorSchema, auditDetailsSchema } from "./audit.ts";
+import { AuditEvent, auditActorSchema } from "./audit.ts";
 import { CatalogCounts } from "./catalog.ts";
 import { PosDeviceIdentity } from "./device.ts";
 import { LiveOrderInEvent } from "./order-live.ts";
@@ -149,15 +149,10 @@ export const busEventDataSchemas = {
     revoked: z.boolean(),
   }),
   /** From any service: a client or an operator made a change, which accounts adds to the audit log. */
-  "audit.recorded": z.object({
-    /** The location that the change affects; null if it affects no single location. */
-    locationId: z.guid().nullable(),
+  "audit.recorded": AuditEvent.omit({ id: true, createdAt: true }).extend({
     /** A name in `auditActionDescriptions`. Any text, so that accounts also stores actions of a newer version. */
     action: z.string(),
     actor: auditActorSchema,
-    target: z.object({ type: z.string(), id: z.string().nullable() }),
-    details: auditDetailsSchema,
-    requestId: z.string().nullable(),
   }),
   /** From accounts: a location was created or changed. */
   "location.updated": LocationRef.omit({ id: true }).extend({ locationId: z.guid() }),

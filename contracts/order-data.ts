@@ -2,15 +2,7 @@ import { z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import { diningRoomTypes, orderServiceTypes, priceListTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
-import {
-  discountRowExample,
-  menuRowExample,
-  modifierRowExample,
-  orderDataExample,
-  paymentRowExample,
-  productRowExample,
-  tillV2Example,
-} from "./examples/till-v2.ts";
+import { orderDataExample, tillV2Example } from "./examples/till-v2.ts";
 import {
   boundedArray,
   boundedString,
@@ -188,54 +180,29 @@ export const PosOrderData = z
 
 export type PosOrderData = z.infer<typeof PosOrderData>;
 
-/** A modifier row of an order in a response, in which every field is present. */
-const modifierRowResponse = z.object(withoutFieldDefaults(PosOrderModifierRow.shape)).meta({
-  id: "ModifierRow",
-  description: "A modifier option selected for a product",
-  example: PosOrderModifierRow.parse(modifierRowExample),
+/** Returns the schema of a row in a response, in which every field is present, with the responses of its own rows. */
+function createRowResponse<Row extends z.ZodObject, Rows extends z.ZodRawShape>(id: string, row: Row, rows: Rows) {
+  const { description, example } = row.meta() ?? {};
+  return z
+    .object({ ...withoutFieldDefaults<Row["shape"]>(row.shape), ...rows })
+    .meta({ id, description, example: row.parse(example) });
+}
+
+const modifierRowResponse = createRowResponse("ModifierRow", PosOrderModifierRow, {});
+const discountRowResponse = createRowResponse("DiscountRow", PosOrderDiscountRow, {});
+const paymentRowResponse = createRowResponse("PaymentRow", PosOrderPaymentRow, {});
+const productRowResponse = createRowResponse("ProductRow", PosOrderProductRow, {
+  modifierRowList: z.array(modifierRowResponse).describe("Selected modifier options"),
+  discountRowList: z.array(discountRowResponse).describe("Discounts on the product"),
 });
-
-const discountRowResponse = z.object(withoutFieldDefaults(PosOrderDiscountRow.shape)).meta({
-  id: "DiscountRow",
-  description: "A discount on a product",
-  example: PosOrderDiscountRow.parse(discountRowExample),
+const menuRowResponse = createRowResponse("MenuRow", PosOrderMenuRow, {
+  productRowList: z.array(productRowResponse).describe("Products in the menu"),
 });
-
-const paymentRowResponse = z.object(withoutFieldDefaults(PosOrderPaymentRow.shape)).meta({
-  id: "PaymentRow",
-  description: "A payment for an order, or a related amount such as a tip or change",
-  example: PosOrderPaymentRow.parse(paymentRowExample),
-});
-
-const productRowResponse = z
-  .object({
-    ...withoutFieldDefaults(PosOrderProductRow.shape),
-    modifierRowList: z.array(modifierRowResponse).describe("Selected modifier options"),
-    discountRowList: z.array(discountRowResponse).describe("Discounts on the product"),
-  })
-  .meta({
-    id: "ProductRow",
-    description: "A product in an order",
-    example: PosOrderProductRow.parse(productRowExample),
-  });
-
-const menuRowResponse = z
-  .object({
-    ...withoutFieldDefaults(PosOrderMenuRow.shape),
-    productRowList: z.array(productRowResponse).describe("Products in the menu"),
-  })
-  .meta({ id: "MenuRow", description: "A set menu in an order", example: PosOrderMenuRow.parse(menuRowExample) });
 
 const groupedTableResponse = z.object(withoutFieldDefaults(GroupedTable.shape));
 
-const orderV2Example = {
-  ...PosOrderData.parse(orderDataExample),
-  tillId: tillV2Example.id,
-  locationId: orderV1Example.locationId,
-  reportId: orderV1Example.reportId,
-  createdAt: orderV1Example.createdAt,
-  updatedAt: orderV1Example.updatedAt,
-};
+const { createdAt, updatedAt, locationId, reportId } = orderV1Example;
+const recordExample = { tillId: tillV2Example.id, locationId, reportId, createdAt, updatedAt };
 
 export const OrderV2 = z
   .object({
@@ -252,7 +219,7 @@ export const OrderV2 = z
   .meta({
     id: "OrderV2",
     description: "An order of a closed shift, with all fields from the point of sale",
-    example: orderV2Example,
+    example: { ...PosOrderData.parse(orderDataExample), ...recordExample },
   });
 
 export type OrderV2 = z.infer<typeof OrderV2>;

@@ -73,8 +73,6 @@ export const UpsertWebhookRequest = withUnstorableTextCheck(
 
 export type UpsertWebhookRequest = z.infer<typeof UpsertWebhookRequest>;
 
-const webhookStates = ["active", "paused", "disabled"] as const;
-
 /** The reasons why a webhook is disabled, with their descriptions. */
 const webhookDisabledReasons = {
   gone: "The endpoint responded with status 410",
@@ -96,7 +94,7 @@ export const Webhook = z
     recipientId: field.uuid("ID of the recipient, whose secret signs the messages"),
     endpointUrl,
     events,
-    state: z.enum(webhookStates).meta({
+    state: z.enum(["active", "paused", "disabled"]).meta({
       description:
         "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are stored, and are sent after the webhook is resumed.",
     }),
