@@ -16,11 +16,7 @@ export const bulkExportDataNames = Object.keys(bulkExportDataScopes) as [BulkExp
 /** The type of a column's values. `amount`: an integer in minor units. All columns are nullable. */
 export type BulkExportColumnType = "text" | "integer" | "amount" | "decimal" | "boolean" | "instant" | "day";
 
-export interface BulkExportColumn {
-  name: string;
-  type: BulkExportColumnType;
-  description: string;
-}
+export type BulkExportColumn = ReturnType<typeof listBulkExportColumns>[number];
 
 /** The value of a column. Instants and days are texts. */
 export type BulkExportValue = string | number | boolean | null;
@@ -173,7 +169,7 @@ export type BulkExportRow<Data extends BulkExportData> = {
 };
 
 /** Returns the columns of a kind of rows, in the order of the files. */
-export function listBulkExportColumns(data: BulkExportData): BulkExportColumn[] {
+export function listBulkExportColumns(data: BulkExportData) {
   return Object.entries<ColumnDefinitions[string]>(bulkExportColumns[data]).map(([name, [type, description]]) => ({
     name,
     type,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  type BulkExportColumnType,
   type BulkExportData,
   bulkExportDataNames,
   bulkExportSums,
@@ -35,14 +36,12 @@ const formatSchema = z.enum(bulkExportFormatNames, `Must be one of: ${bulkExport
   example: "csv",
 });
 
-const exportedDay = (description: string) => dayQueryParameter.meta({ ...dayQueryParameter.meta(), description });
-
 export const CreateBulkExportRequest = z
   .object({
     data: dataSchema,
     format: formatSchema,
-    since: exportedDay("First business day to export, as YYYY-MM-DD in the location's time zone"),
-    until: exportedDay(
+    since: dayQueryParameter.describe("First business day to export, as YYYY-MM-DD in the location's time zone"),
+    until: dayQueryParameter.describe(
       `Last business day to export, as YYYY-MM-DD in the location's time zone. An export can contain up to ${maxBulkExportDays} days.`,
     ),
     locationId: z.guid().optional().meta({
@@ -116,20 +115,8 @@ const manifestSchema = z
 
 export type BulkExportManifest = z.infer<typeof manifestSchema>;
 
-export const bulkExportStates = ["queued", "running", "done", "failed", "removed"] as const;
-
-export type BulkExportState = (typeof bulkExportStates)[number];
-
-const failureCodes = [
-  "too_many_rows",
-  "storage_limit",
-  "data_unavailable",
-  "internal_error",
-  "personal_data_erased",
-] as const;
-
 const failureSchema = z.object({
-  code: z.enum(failureCodes).meta({
+  code: z.enum(["too_many_rows", "storage_limit", "data_unavailable", "internal_error", "personal_data_erased"]).meta({
     description:
       "Reason why the export has no files. `too_many_rows`: the export would exceed the maximum number of rows. Export fewer days at once. `storage_limit`: the files of the location's exports would exceed their maximum total size. Delete exports, or export fewer days at once. `data_unavailable`: reports or orders could not be read in several attempts. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged. `personal_data_erased`: personal data was erased from a till whose rows the files contained. Create the export again.",
   }),
@@ -146,7 +133,7 @@ export const BulkExport = z
     format: formatSchema,
     since: z.iso.date().describe("First business day of the export"),
     until: z.iso.date().describe("Last business day of the export"),
-    state: z.enum(bulkExportStates).meta({
+    state: z.enum(["queued", "running", "done", "failed", "removed"]).meta({
       description:
         "State of the export. `queued`: it has not started, or starts again. `running`: it is in progress. `done`: all files and the manifest are available. `failed`: it has no files, for the reason in `failure`. `removed`: its files were removed before their expiry, for the reason in `failure`.",
     }),
@@ -178,6 +165,7 @@ export const BulkExport = z
   .meta({ id: "Export", description: "An export with its progress, files and manifest", example: bulkExportExample });
 
 export type BulkExport = z.infer<typeof BulkExport>;
+export type BulkExportState = BulkExport["state"];
 
 export const BulkExportListItem = BulkExport.omit({ files: true }).meta({
   id: "ExportListItem",
@@ -187,7 +175,7 @@ export const BulkExportListItem = BulkExport.omit({ files: true }).meta({
 
 export type BulkExportListItem = z.infer<typeof BulkExportListItem>;
 
-const formatColumnType: Record<ReturnType<typeof listBulkExportColumns>[number]["type"], string> = {
+const formatColumnType: Record<BulkExportColumnType, string> = {
   text: "text",
   integer: "integer",
   amount: "amount in minor units",

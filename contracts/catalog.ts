@@ -128,20 +128,14 @@ export type CatalogItemListName = keyof typeof catalogListItemSchemasAndLimits;
 
 export const catalogItemListNames = Object.keys(catalogListItemSchemasAndLimits) as CatalogItemListName[];
 
-const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
-  itemSchema,
-  itemName,
-  max,
-}: {
+const catalogListSchema = <Item extends z.ZodType<{ id: string }>>(list: {
   itemSchema: Item;
   itemName: string;
   max: number;
 }) =>
-  boundedArray(itemSchema, max)
-    .check(createUniqueIdsCheck(itemName, "id"))
-    .meta({
-      description: `One item for each ${itemName} of the location. Each ID must be unique.`,
-    });
+  boundedArray(list.itemSchema, list.max)
+    .check(createUniqueIdsCheck(list.itemName, "id"))
+    .describe(`One item for each ${list.itemName} of the location. Each ID must be unique.`);
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
 export const Catalog = z

@@ -16,10 +16,6 @@ export type ChangeType = keyof typeof changeTypeScopes;
 
 export const changeTypes = Object.keys(changeTypeScopes) as [ChangeType, ...ChangeType[]];
 
-const changeActions = ["created", "replaced", "erased", "removed"] as const;
-
-export type ChangeAction = (typeof changeActions)[number];
-
 /** The maximum number of seconds for which a request waits. Shorter than the usual timeouts of clients and proxies. */
 const maxChangeWaitSeconds = 25;
 
@@ -38,7 +34,7 @@ export const Change = z
   .object({
     cursor: field.text("Cursor of the entry. Send it as `after` to get the entries that follow."),
     type: z.enum(changeTypes).describe("What has changed"),
-    action: z.enum(changeActions).meta({
+    action: z.enum(["created", "replaced", "erased", "removed"]).meta({
       description:
         "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
     }),
@@ -58,6 +54,7 @@ export const Change = z
   });
 
 export type Change = z.infer<typeof Change>;
+export type ChangeAction = Change["action"];
 
 export const ChangePage = z
   .object({

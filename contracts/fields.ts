@@ -7,22 +7,13 @@ import type { RequestIssueCode } from "./errors.ts";
  * older clients omit them. An absent field is parsed as null.
  */
 
-interface LengthLimits {
-  /** The minimum length. Default: 0. */
-  min?: number;
-}
-
 /** Returns a schema for strings of at most `max` characters. */
-export function boundedString(max: number, { min = 0 }: LengthLimits = {}): z.ZodString {
+export function boundedString(max: number, { min = 0 } = {}): z.ZodString {
   return z.string().check(...lengthChecks(min, max));
 }
 
 /** Returns a schema for arrays of at most `max` items. */
-export function boundedArray<Item extends z.ZodType>(
-  item: Item,
-  max: number,
-  { min = 0 }: LengthLimits = {},
-): z.ZodArray<Item> {
+export function boundedArray<Item extends z.ZodType>(item: Item, max: number, { min = 0 } = {}): z.ZodArray<Item> {
   return z.array(item).check(...lengthChecks(min, max));
 }
 

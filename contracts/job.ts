@@ -194,17 +194,6 @@ export const CreateJobResponse = z
 
 export type CreateJobResponse = z.infer<typeof CreateJobResponse>;
 
-const jobStates = [
-  "waiting",
-  "delayed",
-  "prioritized",
-  "waiting-children",
-  "active",
-  "repeating",
-  "completed",
-  "failed",
-] as const;
-
 export const JobResult = z
   .object({
     message: field.text("`message` of the job"),
@@ -215,10 +204,12 @@ export const JobResult = z
 export type JobResult = z.infer<typeof JobResult>;
 
 export const JobState = CreateJobResponse.extend({
-  state: z.enum(jobStates).meta({
-    description:
-      "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
-  }),
+  state: z
+    .enum(["waiting", "delayed", "prioritized", "waiting-children", "active", "repeating", "completed", "failed"])
+    .meta({
+      description:
+        "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
+    }),
   progress: z.int().min(0).max(100).describe("Progress in percent; 0 for a repeating job until its schedule ends"),
   attemptsMade: field.count("Number of failed attempts"),
   runs: field.count("Number of runs of a repeating job; 0 for any other job"),

@@ -35,10 +35,8 @@ export const metricDimensionGroupNames = Object.keys(metricDimensionGroups) as M
 /** The units of measures. Amounts are in minor units of the currency. */
 export const metricUnits = ["amount", "count"] as const;
 
-type MetricUnit = (typeof metricUnits)[number];
-
 interface MetricMeasureDefinition {
-  unit: MetricUnit;
+  unit: (typeof metricUnits)[number];
   description: string;
   /** The fields of reports and days whose sum the measure equals; undefined if they contain no such figure. */
   equals?: string;

@@ -199,9 +199,6 @@ const filtersParameter = boundedString(maxFiltersCharacters)
     default: "{}",
   });
 
-const metricDayParameter = (description: string) =>
-  dayQueryParameter.meta({ ...dayQueryParameter.meta(), description });
-
 const locationIdsParameter = boundedString(metricLimits.locations * 40)
   .transform((text, context): string[] => {
     const ids = new Set(splitList(text).map((id) => id.toLowerCase()));
@@ -224,8 +221,8 @@ export const MetricsQuery = z
   .object({
     measures: markAsListParameter(measuresParameter),
     dimensions: markAsListParameter(dimensionsParameter),
-    since: metricDayParameter("First business day to include, as YYYY-MM-DD in the location's time zone"),
-    until: metricDayParameter(
+    since: dayQueryParameter.describe("First business day to include, as YYYY-MM-DD in the location's time zone"),
+    until: dayQueryParameter.describe(
       `Last business day to include, as YYYY-MM-DD in the location's time zone. A query can contain up to ${metricLimits.days} days.`,
     ),
     compare: z

@@ -22,11 +22,6 @@ const tillExample = {
   ...reportExample,
 } as const;
 
-/** The states of a till's report. */
-const tillReportStates = ["pending", "done", "parked", "training"] as const;
-
-export type TillReportState = (typeof tillReportStates)[number];
-
 /** Why the report of a till cannot be computed at present. */
 export const tillReportParkedReasons = {
   too_large: "the till is too large",
@@ -43,7 +38,7 @@ const tillReportShape = {
   reportUrl: z.url().nullable().meta({
     description: "URL of the report. Returns 404 until the report is computed. Null for a till in training mode.",
   }),
-  reportState: z.enum(tillReportStates).meta({
+  reportState: z.enum(["pending", "done", "parked", "training"]).meta({
     description:
       "`pending`: the report and the orders of the current body are being computed, and the previous report, if there is one, is still returned. `done`: they are available. `parked`: they cannot be computed, as `reportParkedReason` states; the operator was notified. `training`: a till in training mode has no report.",
   }),
@@ -77,6 +72,7 @@ export const TillWithBodyUrl = z
   });
 
 export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
+export type TillReportState = TillWithBodyUrl["reportState"];
 
 export const PushTillResponse = TillWithBodyUrl.extend({
   tillId: field.uuid("ID of the till, the same as `id`"),
