@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import {
   defaultLedgerAccounts,
   defaultPaymentLedgerAccounts,
@@ -41,7 +41,7 @@ const taxRate = z
   .max(100_000)
   .meta({ description: "VAT rate in hundredths of a percent: 1000 means 10%", example: 1000 });
 
-export const AccountingAccount = z.object({ account: accountNumber, label: accountLabel }).meta({
+export const AccountingAccount = object({ account: accountNumber, label: accountLabel }).meta({
   id: "AccountingAccount",
   description: "An account in the chart of accounts: its number and its name",
   example: { account: "706", label: "Prestations" },
@@ -49,32 +49,28 @@ export const AccountingAccount = z.object({ account: accountNumber, label: accou
 
 export type AccountingAccount = z.infer<typeof AccountingAccount>;
 
-const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLabel }).meta({
+const RateAccount = object({ taxRate, account: accountNumber, label: accountLabel }).meta({
   id: "AccountingRateAccount",
   description: "An account for amounts with a specific VAT rate",
   example: { taxRate: 1000, account: "70610", label: "Prestations de services, TVA 10 %" },
 });
 
-const MethodAccount = z
-  .object({
-    name: boundedString(255, { min: 1 }).meta({ description: "Name of the payment method as it appears in tills" }),
-    account: accountNumber,
-    label: accountLabel,
-  })
-  .meta({
-    id: "AccountingMethodAccount",
-    description: "An account for payments with a specific payment method",
-    example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
-  });
+const MethodAccount = object({
+  name: boundedString(255, { min: 1 }).meta({ description: "Name of the payment method as it appears in tills" }),
+  account: accountNumber,
+  label: accountLabel,
+}).meta({
+  id: "AccountingMethodAccount",
+  description: "An account for payments with a specific payment method",
+  example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
+});
 
 /** Returns the schema of an account in a request. Omitted fields get the values of the given default account. */
 const accountWithDefault = ({ account, label }: AccountingAccount) =>
-  z
-    .object({
-      account: accountNumber.meta({ example: account }).default(account),
-      label: accountLabel.meta({ example: label }).default(label),
-    })
-    .prefault({});
+  object({
+    account: accountNumber.meta({ example: account }).default(account),
+    label: accountLabel.meta({ example: label }).default(label),
+  }).prefault({});
 
 /** Returns an object with the keys of `table`, in which each value is the result of `field` for the entry. */
 function mapToFields<Name extends string, Entry, Field>(
@@ -89,17 +85,15 @@ function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unkn
   return new Set(items.map(keyOf)).size === items.length;
 }
 
-const PaymentAccountsInput = z
-  .object(
-    mapToFields(defaultPaymentLedgerAccounts, (account) =>
-      accountWithDefault(account).meta({ description: "Account for payments of this mode" }),
-    ),
-  )
-  .meta({
-    id: "GivenAccountingPaymentAccounts",
-    description:
-      "Accounts for payments, by payment mode. An omitted mode gets its account from the French chart of accounts.",
-  });
+const PaymentAccountsInput = object(
+  mapToFields(defaultPaymentLedgerAccounts, (account) =>
+    accountWithDefault(account).meta({ description: "Account for payments of this mode" }),
+  ),
+).meta({
+  id: "GivenAccountingPaymentAccounts",
+  description:
+    "Accounts for payments, by payment mode. An omitted mode gets its account from the French chart of accounts.",
+});
 
 const rateAccountsSchema = boundedArray(RateAccount, 20).refine(
   (list) => areKeysUnique(list, ({ taxRate: rate }) => rate),
@@ -111,15 +105,13 @@ const methodAccountsSchema = boundedArray(MethodAccount, 100).refine(
   "Must not contain duplicate names",
 );
 
-const auxiliaryAccountSchema = z
-  .object({
-    account: z
-      .string()
-      .regex(/^[\dA-Z]{1,17}$/, "Must be 1 to 17 digits or uppercase letters")
-      .meta({ description: "Number of the auxiliary account", example: "CLIDIVERS" }),
-    label: accountLabel.meta({ description: "Name of the auxiliary account", example: "Clients divers" }),
-  })
-  .meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
+const auxiliaryAccountSchema = object({
+  account: z
+    .string()
+    .regex(/^[\dA-Z]{1,17}$/, "Must be 1 to 17 digits or uppercase letters")
+    .meta({ description: "Number of the auxiliary account", example: "CLIDIVERS" }),
+  label: accountLabel.meta({ description: "Name of the auxiliary account", example: "Clients divers" }),
+}).meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
 
 /** The fields of a config in a request, each with its default. */
 const accountingConfigInputShape = {
@@ -167,7 +159,7 @@ const accountingConfigInputShape = {
   }),
 };
 
-export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
+export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:
     "New content of an accounting config. Omitted fields get their default values. The default accounts follow the French chart of accounts.",
@@ -183,7 +175,7 @@ export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(a
 export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
 export const CreateAccountingConfigRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     locationId: z.guid().optional().describe("ID of the config's location. Defaults to the API key's location."),
     ...accountingConfigInputShape,
   }),
@@ -194,30 +186,29 @@ export const CreateAccountingConfigRequest = withUnstorableTextCheck(
   example: { name: "Cabinet Martin", journalCode: "CA", payments: { card: { account: "5121", label: "CIC" } } },
 });
 
-export const AccountingConfig = z
-  .object({
-    id: field.uuid("ID of the accounting config"),
-    createdAt: field.dateTime("When the accounting config was created"),
-    updatedAt: field.dateTime("When the accounting config was last updated"),
-    locationId: field.uuid("ID of the config's location"),
-    ...withoutFieldDefaults(accountingConfigInputShape),
-    ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
-    payments: z
-      .object(mapToFields(defaultPaymentLedgerAccounts, () => AccountingAccount))
-      .meta({ id: "AccountingPaymentAccounts", description: "Accounts for payments, by payment mode" }),
-  })
-  .meta({
-    id: "AccountingConfig",
-    description:
-      "Rules for converting reports to journal entries: the journal, the accounts, the labels, and how discounts and cash differences are booked",
-    example: {
-      ...accountingConfigExample,
-      sales: defaultSalesLedgerAccounts,
-      collectedVat: defaultVatLedgerAccounts,
-      ...mapToFields(defaultLedgerAccounts, pickAccountAndLabel),
-      payments: mapToFields(defaultPaymentLedgerAccounts, pickAccountAndLabel),
-    },
-  });
+export const AccountingConfig = object({
+  id: field.uuid("ID of the accounting config"),
+  createdAt: field.dateTime("When the accounting config was created"),
+  updatedAt: field.dateTime("When the accounting config was last updated"),
+  locationId: field.uuid("ID of the config's location"),
+  ...withoutFieldDefaults(accountingConfigInputShape),
+  ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
+  payments: object(mapToFields(defaultPaymentLedgerAccounts, () => AccountingAccount)).meta({
+    id: "AccountingPaymentAccounts",
+    description: "Accounts for payments, by payment mode",
+  }),
+}).meta({
+  id: "AccountingConfig",
+  description:
+    "Rules for converting reports to journal entries: the journal, the accounts, the labels, and how discounts and cash differences are booked",
+  example: {
+    ...accountingConfigExample,
+    sales: defaultSalesLedgerAccounts,
+    collectedVat: defaultVatLedgerAccounts,
+    ...mapToFields(defaultLedgerAccounts, pickAccountAndLabel),
+    payments: mapToFields(defaultPaymentLedgerAccounts, pickAccountAndLabel),
+  },
+});
 
 export type AccountingConfig = z.infer<typeof AccountingConfig>;
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import {
   accountingExportExample,
   accountingExportItemsExample,
@@ -18,21 +18,19 @@ const accountingProvider = z
 /** The maximum number of tills in one export. It is sufficient for one till per day of a year. */
 export const maxTillsPerAccountingExport = 500;
 
-const AccountingExportItem = z
-  .object({
-    tillId: field.uuid("ID of the till. The till must belong to the location that `locationId` identifies."),
-    accountingConfigId: field.uuid(
-      "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
-    ),
-    accountingProvider,
-    locationId: z.guid().optional().describe("ID of the till's location. Defaults to the API key's location."),
-  })
-  .meta({
-    id: "AccountingExportItem",
-    description:
-      "A till to export, with its location, the accounting config to apply, and the accounting software for the file",
-    example: accountingExportItemsExample[0],
-  });
+const AccountingExportItem = object({
+  tillId: field.uuid("ID of the till. The till must belong to the location that `locationId` identifies."),
+  accountingConfigId: field.uuid(
+    "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
+  ),
+  accountingProvider,
+  locationId: z.guid().optional().describe("ID of the till's location. Defaults to the API key's location."),
+}).meta({
+  id: "AccountingExportItem",
+  description:
+    "A till to export, with its location, the accounting config to apply, and the accounting software for the file",
+  example: accountingExportItemsExample[0],
+});
 
 export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerAccountingExport, {
   min: 1,
@@ -45,11 +43,9 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
 export type CreateAccountingExportRequest = z.infer<typeof CreateAccountingExportRequest>;
 
 const exportId = field.uuid("ID of the accounting export");
-const tillsIds = z
-  .array(z.guid())
-  .meta({ description: "IDs of the tills in the request, in the same sequence, without duplicates" });
+const tillsIds = array(z.guid()).describe("IDs of the tills in the request, in the same sequence, without duplicates");
 
-export const CreateAccountingExportResponse = z.object({ id: exportId, tillsIds }).meta({
+export const CreateAccountingExportResponse = object({ id: exportId, tillsIds }).meta({
   id: "StartedAccountingExport",
   description: "IDs of a new accounting export and of its tills",
   example: startedAccountingExportExample,
@@ -57,32 +53,30 @@ export const CreateAccountingExportResponse = z.object({ id: exportId, tillsIds 
 
 export type CreateAccountingExportResponse = z.infer<typeof CreateAccountingExportResponse>;
 
-const inconsistentOrder = z
-  .object({
-    orderId: field.uuid("ID of the order"),
-    openedAt: field.nullableDateTime("When the order was opened; null if unknown"),
-    tableName: field.nullableText("Name of the table; null if the order has none"),
-    total: z.int().nullable().describe("Total of the order in minor units; null if unknown"),
-    amount: z.int().describe("First figure minus second figure of the order, in minor units"),
-  })
-  .meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
+const inconsistentOrder = object({
+  orderId: field.uuid("ID of the order"),
+  openedAt: field.nullableDateTime("When the order was opened; null if unknown"),
+  tableName: field.nullableText("Name of the table; null if the order has none"),
+  total: z.int().nullable().describe("Total of the order in minor units; null if unknown"),
+  amount: z.int().describe("First figure minus second figure of the order, in minor units"),
+}).meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
 
-const inconsistentFiguresSchema = z.object({
+const inconsistentFiguresSchema = object({
   code: z.enum(["vat", "products", "payments"]).meta({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay, minus what guests paid too much.",
   }),
   amount: z.int().describe("First figure minus second figure, in minor units (250 means 2.50 EUR)"),
   orderCount: field.count("Number of orders whose figures differ"),
-  orders: z.array(inconsistentOrder).meta({
-    description: "The 20 orders with the largest differences. Their differences can also cancel each other out.",
-  }),
+  orders: array(inconsistentOrder).describe(
+    "The 20 orders with the largest differences. Their differences can also cancel each other out.",
+  ),
   message: field.text("Human-readable explanation of the difference, with both figures"),
 });
 
 export type InconsistentTillFigures = z.infer<typeof inconsistentFiguresSchema>;
 
-const exportFailureSchema = z.object({
+const exportFailureSchema = object({
   code: z.enum(["no_report", "unbalanced", "too_large", "interrupted", "internal_error"]).meta({
     description:
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
@@ -94,16 +88,16 @@ const exportFailureSchema = z.object({
   reportNumber: z.int().min(1).nullable().meta({
     description: "Number of the till's report, assigned by the point of sale; null as `day` is",
   }),
-  gaps: z
-    .array(inconsistentFiguresSchema)
-    .meta({ description: "Inconsistencies between the till's figures; empty unless `code` is `unbalanced`" }),
+  gaps: array(inconsistentFiguresSchema).describe(
+    "Inconsistencies between the till's figures; empty unless `code` is `unbalanced`",
+  ),
 });
 
 export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
 const fileNumber = z.int().min(1).describe("Number of the file within the export, starting at 1");
 
-const exportedTill = z.object({
+const exportedTill = object({
   tillId: field.uuid("ID of the till"),
   accountingConfigId: field.uuid("ID of the accounting config applied to the till"),
   accountingProvider,
@@ -120,7 +114,7 @@ const exportedTill = z.object({
     .meta({ description: "Number of the file that contains the till; null unless `state` is `done`" }),
 });
 
-const exportedFile = z.object({
+const exportedFile = object({
   number: fileNumber,
   locationId: field.uuid("ID of the location whose tills the file contains"),
   accountingConfigId: field.uuid("ID of the accounting config applied to the tills"),
@@ -132,27 +126,24 @@ const exportedFile = z.object({
   fileUrl: z.url().describe("URL of the file. Downloading the file requires an API key that can read the export."),
 });
 
-export const AccountingExport = z
-  .object({
-    id: exportId,
-    tillsIds,
-    state: z.enum(["pending", "running", "done", "failed"]).meta({
-      description:
-        "State of the export. `pending`: the export has not started. `running`: the export is in progress. `done`: every till was exported. `failed`: at least one till was not exported. The files contain all other tills.",
-    }),
-    createdAt: field.dateTime("When the export was requested"),
-    startedAt: field.nullableDateTime("When the export started; null if it has not started"),
-    finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
-    tills: z.array(exportedTill).describe("Result for each till, in the same sequence as in the request"),
-    files: z.array(exportedFile).meta({
-      description:
-        "Files of the export: one file for each combination of location, accounting config and provider that has exported tills. Empty until the export ends.",
-    }),
-  })
-  .meta({
-    id: "AccountingExport",
-    description: "An accounting export with its progress, the result for each till, and its files",
-    example: accountingExportExample,
-  });
+export const AccountingExport = object({
+  id: exportId,
+  tillsIds,
+  state: z.enum(["pending", "running", "done", "failed"]).meta({
+    description:
+      "State of the export. `pending`: the export has not started. `running`: the export is in progress. `done`: every till was exported. `failed`: at least one till was not exported. The files contain all other tills.",
+  }),
+  createdAt: field.dateTime("When the export was requested"),
+  startedAt: field.nullableDateTime("When the export started; null if it has not started"),
+  finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
+  tills: array(exportedTill).describe("Result for each till, in the same sequence as in the request"),
+  files: array(exportedFile).describe(
+    "Files of the export: one file for each combination of location, accounting config and provider that has exported tills. Empty until the export ends.",
+  ),
+}).meta({
+  id: "AccountingExport",
+  description: "An accounting export with its progress, the result for each till, and its files",
+  example: accountingExportExample,
+});
 
 export type AccountingExport = z.infer<typeof AccountingExport>;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { field } from "./fields.ts";
 
 /** The changes that the audit log records, with their descriptions. A name never changes after publication. */
@@ -44,71 +44,65 @@ export const auditActorTypes = ["key", "operator_command", "configuration"] as c
 export const maxClientAddressLength = 64;
 export const maxUserAgentLength = 255;
 
-export const AuditEvent = z
-  .object({
-    id: field.uuid("ID of the entry"),
-    createdAt: field.dateTime("When the change was made"),
-    action: z.enum(auditActionNames).meta({
-      description: `What was changed:\n${auditActionNames.map((name) => `- \`${name}\`: ${auditActionDescriptions[name]}.`).join("\n")}`,
-    }),
-    actor: z
-      .object({
-        type: z.enum(auditActorTypes).meta({
-          description:
-            "`key` for a request with an API key, `operator_command` for a command of the operator, and `configuration` for a change of the service's configuration",
-        }),
-        keyId: field.nullableUuid("ID of the API key; null unless `type` is `key`"),
-        consumer: z.string().nullable().meta({
-          description: "Name of the API key's consumer; null unless `type` is `key`",
-          example: "Acme",
-        }),
-        clientAddress: z.string().nullable().meta({
-          description:
-            "IP address from which the request was sent; null unless `type` is `key`. Keys without the scope `locations:any` see only the addresses of keys of their own location.",
-          example: "203.0.113.7",
-        }),
-        userAgent: z
-          .string()
-          .nullable()
-          .meta({
-            description: `\`User-Agent\` header of the request, up to ${maxUserAgentLength} characters; null if it was not sent, or if \`clientAddress\` is hidden`,
-            example: "acme-sync/2.4",
-          }),
-      })
-      .meta({ description: "Who made the change" }),
-    locationId: field.nullableUuid("ID of the location that the change affects; null if it affects no single location"),
-    target: z
-      .object({
-        type: z.string().meta({ description: "Type of what was changed", example: "key" }),
-        id: field.nullableText("ID of what was changed; null if it has no ID"),
-      })
-      .meta({ description: "What was changed" }),
-    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])).meta({
+export const AuditEvent = object({
+  id: field.uuid("ID of the entry"),
+  createdAt: field.dateTime("When the change was made"),
+  action: z.enum(auditActionNames).meta({
+    description: `What was changed:\n${auditActionNames.map((name) => `- \`${name}\`: ${auditActionDescriptions[name]}.`).join("\n")}`,
+  }),
+  actor: object({
+    type: z.enum(auditActorTypes).meta({
       description:
-        "Further facts about the change, such as the added scopes. Contains no secrets and no data of customers. The facts depend on `action`.",
+        "`key` for a request with an API key, `operator_command` for a command of the operator, and `configuration` for a change of the service's configuration",
     }),
-    requestId: field.nullableText("`x-request-id` of the request; null unless the actor is a key"),
-  })
-  .meta({
-    id: "AuditEvent",
-    description: "An entry of the audit log: who changed what, and when",
-    example: {
-      id: "3a1f0f52-9c0b-4f6e-8f0d-2f7f8f0f6a10",
-      createdAt: "2026-05-29T10:17:19.000Z",
-      action: "key.created",
-      actor: {
-        type: "key",
-        keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
-        consumer: "Acme",
-        clientAddress: "203.0.113.7",
-        userAgent: "acme-sync/2.4",
-      },
-      locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
-      target: { type: "key", id: "0c6f2f1e-7d5a-4a3e-9f7f-1f6d2f1d7b44" },
-      details: { consumer: "Acme", prefix: "pragma_4fGh2Kq", expiresAt: null },
-      requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",
+    keyId: field.nullableUuid("ID of the API key; null unless `type` is `key`"),
+    consumer: z.string().nullable().meta({
+      description: "Name of the API key's consumer; null unless `type` is `key`",
+      example: "Acme",
+    }),
+    clientAddress: z.string().nullable().meta({
+      description:
+        "IP address from which the request was sent; null unless `type` is `key`. Keys without the scope `locations:any` see only the addresses of keys of their own location.",
+      example: "203.0.113.7",
+    }),
+    userAgent: z
+      .string()
+      .nullable()
+      .meta({
+        description: `\`User-Agent\` header of the request, up to ${maxUserAgentLength} characters; null if it was not sent, or if \`clientAddress\` is hidden`,
+        example: "acme-sync/2.4",
+      }),
+  }).meta({ description: "Who made the change" }),
+  locationId: field.nullableUuid("ID of the location that the change affects; null if it affects no single location"),
+  target: object({
+    type: z.string().meta({ description: "Type of what was changed", example: "key" }),
+    id: field.nullableText("ID of what was changed; null if it has no ID"),
+  }).meta({ description: "What was changed" }),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), array(z.string())])).meta({
+    description:
+      "Further facts about the change, such as the added scopes. Contains no secrets and no data of customers. The facts depend on `action`.",
+  }),
+  requestId: field.nullableText("`x-request-id` of the request; null unless the actor is a key"),
+}).meta({
+  id: "AuditEvent",
+  description: "An entry of the audit log: who changed what, and when",
+  example: {
+    id: "3a1f0f52-9c0b-4f6e-8f0d-2f7f8f0f6a10",
+    createdAt: "2026-05-29T10:17:19.000Z",
+    action: "key.created",
+    actor: {
+      type: "key",
+      keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+      consumer: "Acme",
+      clientAddress: "203.0.113.7",
+      userAgent: "acme-sync/2.4",
     },
-  });
+    locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+    target: { type: "key", id: "0c6f2f1e-7d5a-4a3e-9f7f-1f6d2f1d7b44" },
+    details: { consumer: "Acme", prefix: "pragma_4fGh2Kq", expiresAt: null },
+    requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",
+  },
+});
 
 export type AuditEvent = z.infer<typeof AuditEvent>;
 export type AuditDetails = AuditEvent["details"];

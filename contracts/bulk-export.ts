@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import {
   type BulkExportColumnType,
   type BulkExportData,
@@ -36,19 +36,18 @@ const formatSchema = z.enum(bulkExportFormatNames, `Must be one of: ${bulkExport
   example: "csv",
 });
 
-export const CreateBulkExportRequest = z
-  .object({
-    data: dataSchema,
-    format: formatSchema,
-    since: dayQueryParameter.describe("First business day to export, as YYYY-MM-DD in the location's time zone"),
-    until: dayQueryParameter.describe(
-      `Last business day to export, as YYYY-MM-DD in the location's time zone. An export can contain up to ${maxBulkExportDays} days.`,
-    ),
-    locationId: z.guid().optional().meta({
-      description:
-        "ID of the location to export. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
-    }),
-  })
+export const CreateBulkExportRequest = object({
+  data: dataSchema,
+  format: formatSchema,
+  since: dayQueryParameter.describe("First business day to export, as YYYY-MM-DD in the location's time zone"),
+  until: dayQueryParameter.describe(
+    `Last business day to export, as YYYY-MM-DD in the location's time zone. An export can contain up to ${maxBulkExportDays} days.`,
+  ),
+  locationId: z.guid().optional().meta({
+    description:
+      "ID of the location to export. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
+  }),
+})
   .check(checkSinceIsNotAfterUntil, ({ value, issues }) => {
     if (countDays(value) <= maxBulkExportDays) return;
     const message = `Must be at most ${maxBulkExportDays} days from since to until. Create several exports instead`;
@@ -77,45 +76,41 @@ const sumsSchema = z.record(z.string(), z.int()).meta({
 const rowsSchema = z.int().min(0);
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
-const fileSchema = z
-  .object({
-    name: field.text("Name of the file, unique within the export"),
-    url: z.url().describe("URL of the file, which supports range requests"),
-    bytes: field.count("Size of the file in bytes, as it is downloaded"),
-    rows: rowsSchema.describe("Number of rows in the file, without the header of a CSV file"),
-    sha256: sha256Schema.describe("SHA-256 of the file as it is downloaded, in hexadecimal"),
-    sums: sumsSchema,
-    firstDay: z.iso.date().describe("First business day in the file"),
-    lastDay: z.iso.date().describe("Last business day in the file"),
-  })
-  .meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
+const fileSchema = object({
+  name: field.text("Name of the file, unique within the export"),
+  url: z.url().describe("URL of the file, which supports range requests"),
+  bytes: field.count("Size of the file in bytes, as it is downloaded"),
+  rows: rowsSchema.describe("Number of rows in the file, without the header of a CSV file"),
+  sha256: sha256Schema.describe("SHA-256 of the file as it is downloaded, in hexadecimal"),
+  sums: sumsSchema,
+  firstDay: z.iso.date().describe("First business day in the file"),
+  lastDay: z.iso.date().describe("Last business day in the file"),
+}).meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
 
-const manifestSchema = z
-  .object({
-    rows: rowsSchema.describe("Number of rows in all files"),
-    reports: rowsSchema.describe("Number of reports that were read"),
-    bytes: field.count("Total size of all files in bytes"),
-    files: rowsSchema.describe("Number of files"),
-    sums: sumsSchema,
-    sha256: sha256Schema.meta({
-      description:
-        "SHA-256, in hexadecimal, of the hexadecimal SHA-256 of all files in their order, each followed by a line feed",
-    }),
-    currencyCode: z.string().nullable().meta({
-      description:
-        "ISO 4217 code of the location's currency, which rows without a currency of their own have; null if unknown",
-      example: "EUR",
-    }),
-  })
-  .meta({
-    id: "ExportManifest",
-    description: "Counts, sums and hash of an export, with which you can check your copy",
-    example: bulkExportExample.manifest,
-  });
+const manifestSchema = object({
+  rows: rowsSchema.describe("Number of rows in all files"),
+  reports: rowsSchema.describe("Number of reports that were read"),
+  bytes: field.count("Total size of all files in bytes"),
+  files: rowsSchema.describe("Number of files"),
+  sums: sumsSchema,
+  sha256: sha256Schema.meta({
+    description:
+      "SHA-256, in hexadecimal, of the hexadecimal SHA-256 of all files in their order, each followed by a line feed",
+  }),
+  currencyCode: z.string().nullable().meta({
+    description:
+      "ISO 4217 code of the location's currency, which rows without a currency of their own have; null if unknown",
+    example: "EUR",
+  }),
+}).meta({
+  id: "ExportManifest",
+  description: "Counts, sums and hash of an export, with which you can check your copy",
+  example: bulkExportExample.manifest,
+});
 
 export type BulkExportManifest = z.infer<typeof manifestSchema>;
 
-const failureSchema = z.object({
+const failureSchema = object({
   code: z.enum(["too_many_rows", "storage_limit", "data_unavailable", "internal_error", "personal_data_erased"]).meta({
     description:
       "Reason why the export has no files. `too_many_rows`: the export would exceed the maximum number of rows. Export fewer days at once. `storage_limit`: the files of the location's exports would exceed their maximum total size. Delete exports, or export fewer days at once. `data_unavailable`: reports or orders could not be read in several attempts. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged. `personal_data_erased`: personal data was erased from a till whose rows the files contained. Create the export again.",
@@ -125,44 +120,39 @@ const failureSchema = z.object({
 
 export type BulkExportFailure = z.infer<typeof failureSchema>;
 
-export const BulkExport = z
-  .object({
-    id: field.uuid("ID of the export"),
-    locationId: field.uuid("ID of the location"),
-    data: dataSchema,
-    format: formatSchema,
-    since: z.iso.date().describe("First business day of the export"),
-    until: z.iso.date().describe("Last business day of the export"),
-    state: z.enum(["queued", "running", "done", "failed", "removed"]).meta({
-      description:
-        "State of the export. `queued`: it has not started, or starts again. `running`: it is in progress. `done`: all files and the manifest are available. `failed`: it has no files, for the reason in `failure`. `removed`: its files were removed before their expiry, for the reason in `failure`.",
-    }),
-    failure: failureSchema
-      .nullable()
-      .meta({ description: "Why the export has no files; null unless `state` is `failed` or `removed`" }),
-    progress: z
-      .object({
-        daysDone: rowsSchema.describe("Number of business days that were exported"),
-        daysTotal: z.int().min(1).describe("Number of business days to export"),
-        rows: rowsSchema.describe("Number of rows that were exported"),
-      })
-      .meta({
-        description:
-          "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
-      }),
-    files: z.array(fileSchema).meta({
-      description:
-        "Files of the export, in the order of the business days. Empty until `state` is `done`, and if there are no rows.",
-    }),
-    manifest: manifestSchema.nullable().describe("Totals of all files; null unless `state` is `done`"),
-    createdAt: field.dateTime("When the export was requested"),
-    startedAt: field.nullableDateTime("When the export started; null if it has not started"),
-    finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
-    expiresAt: field.nullableDateTime(
-      `When the export and its files are deleted, ${bulkExportKeptDays} days after the export has ended; null if it has not ended`,
-    ),
-  })
-  .meta({ id: "Export", description: "An export with its progress, files and manifest", example: bulkExportExample });
+export const BulkExport = object({
+  id: field.uuid("ID of the export"),
+  locationId: field.uuid("ID of the location"),
+  data: dataSchema,
+  format: formatSchema,
+  since: z.iso.date().describe("First business day of the export"),
+  until: z.iso.date().describe("Last business day of the export"),
+  state: z.enum(["queued", "running", "done", "failed", "removed"]).meta({
+    description:
+      "State of the export. `queued`: it has not started, or starts again. `running`: it is in progress. `done`: all files and the manifest are available. `failed`: it has no files, for the reason in `failure`. `removed`: its files were removed before their expiry, for the reason in `failure`.",
+  }),
+  failure: failureSchema
+    .nullable()
+    .meta({ description: "Why the export has no files; null unless `state` is `failed` or `removed`" }),
+  progress: object({
+    daysDone: rowsSchema.describe("Number of business days that were exported"),
+    daysTotal: z.int().min(1).describe("Number of business days to export"),
+    rows: rowsSchema.describe("Number of rows that were exported"),
+  }).meta({
+    description:
+      "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
+  }),
+  files: array(fileSchema).describe(
+    "Files of the export, in the order of the business days. Empty until `state` is `done`, and if there are no rows.",
+  ),
+  manifest: manifestSchema.nullable().describe("Totals of all files; null unless `state` is `done`"),
+  createdAt: field.dateTime("When the export was requested"),
+  startedAt: field.nullableDateTime("When the export started; null if it has not started"),
+  finishedAt: field.nullableDateTime("When the export ended; null if it has not ended"),
+  expiresAt: field.nullableDateTime(
+    `When the export and its files are deleted, ${bulkExportKeptDays} days after the export has ended; null if it has not ended`,
+  ),
+}).meta({ id: "Export", description: "An export with its progress, files and manifest", example: bulkExportExample });
 
 export type BulkExport = z.infer<typeof BulkExport>;
 export type BulkExportState = BulkExport["state"];

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import {
   catalogCategoryExample,
   catalogExample,
@@ -36,7 +36,7 @@ const productShape = {
   category: nameField("Name of the category"),
   categoryId: catalogIdField("ID of the category. The catalog must contain this category."),
   subCategories: boundedArray(
-    z.object({ name: nameField("Name of the subcategory"), id: catalogIdField("ID of the subcategory") }),
+    object({ name: nameField("Name of the subcategory"), id: catalogIdField("ID of the subcategory") }),
     100,
   )
     .check(createUniqueIdsCheck("subcategory", "id"))
@@ -45,7 +45,7 @@ const productShape = {
         "Subcategories in which the point of sale shows the product. The list is empty for an archived product, which is no longer sold.",
     }),
   priceList: boundedArray(
-    z.object({
+    object({
       priceTypeId: catalogIdField("ID of the price list"),
       priceTypeName: nameField("Name of the price list"),
       unitPrice: field.amount("Price of one unit including VAT"),
@@ -60,60 +60,54 @@ const productShape = {
   }),
 };
 
-const ProductInput = z
-  .object(productShape)
-  .meta({ id: "CatalogProductInput", description: "A product in the catalog", example: catalogProductExample });
+const ProductInput = object(productShape).meta({
+  id: "CatalogProductInput",
+  description: "A product in the catalog",
+  example: catalogProductExample,
+});
 
-export const CatalogProduct = z
-  .object(withoutFieldDefaults(productShape))
-  .meta({ id: "CatalogProduct", description: "A product in the catalog", example: catalogProductExample });
+export const CatalogProduct = object(withoutFieldDefaults(productShape)).meta({
+  id: "CatalogProduct",
+  description: "A product in the catalog",
+  example: catalogProductExample,
+});
 
-export const CatalogPaymentMethod = z
-  .object({
-    id: catalogIdField("ID of the payment method. Reports and V1 orders contain this ID as `paymentCatalogId`."),
-    name: nameField("Name of the payment method"),
-    enabled: field.boolean(
-      "Whether the payment method is enabled. The catalog also contains disabled payment methods.",
-    ),
-  })
-  .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentMethodExample });
+export const CatalogPaymentMethod = object({
+  id: catalogIdField("ID of the payment method. Reports and V1 orders contain this ID as `paymentCatalogId`."),
+  name: nameField("Name of the payment method"),
+  enabled: field.boolean("Whether the payment method is enabled. The catalog also contains disabled payment methods."),
+}).meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentMethodExample });
 
-export const CatalogTax = z
-  .object({
-    id: catalogIdField("ID of the tax. Reports and V1 orders contain this ID as `taxCatalogId`."),
-    name: nameField("Name of the tax"),
-    percentage: vatRateField("VAT rate of the tax"),
-  })
-  .meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
+export const CatalogTax = object({
+  id: catalogIdField("ID of the tax. Reports and V1 orders contain this ID as `taxCatalogId`."),
+  name: nameField("Name of the tax"),
+  percentage: vatRateField("VAT rate of the tax"),
+}).meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
 
-export const CatalogModifierGroup = z
-  .object({
-    id: catalogIdField("ID of the modifier. Orders contain this ID as `modifierGroupId`."),
-    name: nameField("Name of the modifier"),
-    options: boundedArray(
-      z.object({
-        id: catalogIdField("ID of the option. Orders contain this ID as `modifierId`."),
-        name: nameField("Name of the option"),
-        price: field.amount("Amount that the option adds to the price of one unit of the product, including VAT"),
-      }),
-      500,
-    )
-      .check(createUniqueIdsCheck("option", "id"))
-      .meta({ description: "Options that a guest can choose from" }),
-  })
-  .meta({
-    id: "CatalogModifier",
-    description: "A group of options for products, such as toppings",
-    example: catalogModifierExample,
-  });
+export const CatalogModifierGroup = object({
+  id: catalogIdField("ID of the modifier. Orders contain this ID as `modifierGroupId`."),
+  name: nameField("Name of the modifier"),
+  options: boundedArray(
+    object({
+      id: catalogIdField("ID of the option. Orders contain this ID as `modifierId`."),
+      name: nameField("Name of the option"),
+      price: field.amount("Amount that the option adds to the price of one unit of the product, including VAT"),
+    }),
+    500,
+  )
+    .check(createUniqueIdsCheck("option", "id"))
+    .meta({ description: "Options that a guest can choose from" }),
+}).meta({
+  id: "CatalogModifier",
+  description: "A group of options for products, such as toppings",
+  example: catalogModifierExample,
+});
 
-export const CatalogCategory = z
-  .object({
-    id: catalogIdField("ID of the category"),
-    name: nameField("Name of the category"),
-    index: field.count("Position of the category among the categories of the location"),
-  })
-  .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
+export const CatalogCategory = object({
+  id: catalogIdField("ID of the category"),
+  name: nameField("Name of the category"),
+  index: field.count("Position of the category among the categories of the location"),
+}).meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
 /** For each list of a catalog: the schema of an item, the name of an item in texts, and the maximum number. */
 export const catalogListItemSchemasAndLimits = {
@@ -138,60 +132,54 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>(list: {
     .describe(`One item for each ${list.itemName} of the location. Each ID must be unique.`);
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
-export const Catalog = z
-  .object({
-    products: catalogListSchema(catalogListItemSchemasAndLimits.products),
-    payments: catalogListSchema(catalogListItemSchemasAndLimits.payments),
-    taxes: catalogListSchema(catalogListItemSchemasAndLimits.taxes),
-    modifiers: catalogListSchema(catalogListItemSchemasAndLimits.modifiers),
-    categories: catalogListSchema(catalogListItemSchemasAndLimits.categories),
-  })
-  .meta({
-    id: "CatalogInput",
-    description: "All products, payment methods, taxes, modifiers and categories of a location",
-    example: catalogExample,
-  });
+export const Catalog = object({
+  products: catalogListSchema(catalogListItemSchemasAndLimits.products),
+  payments: catalogListSchema(catalogListItemSchemasAndLimits.payments),
+  taxes: catalogListSchema(catalogListItemSchemasAndLimits.taxes),
+  modifiers: catalogListSchema(catalogListItemSchemasAndLimits.modifiers),
+  categories: catalogListSchema(catalogListItemSchemasAndLimits.categories),
+}).meta({
+  id: "CatalogInput",
+  description: "All products, payment methods, taxes, modifiers and categories of a location",
+  example: catalogExample,
+});
 
 export type Catalog = z.infer<typeof Catalog>;
 
-export const CatalogCounts = z
-  .object({
-    products: field.count("Number of products, including archived products"),
-    payments: field.count("Number of payment methods"),
-    taxes: field.count("Number of taxes"),
-    modifiers: field.count("Number of modifiers"),
-    categories: field.count("Number of categories"),
-  })
-  .meta({
-    id: "CatalogCounts",
-    description: "Number of items in each list of the catalog",
-    example: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
-  });
+export const CatalogCounts = object({
+  products: field.count("Number of products, including archived products"),
+  payments: field.count("Number of payment methods"),
+  taxes: field.count("Number of taxes"),
+  modifiers: field.count("Number of modifiers"),
+  categories: field.count("Number of categories"),
+}).meta({
+  id: "CatalogCounts",
+  description: "Number of items in each list of the catalog",
+  example: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
+});
 
 export type CatalogCounts = z.infer<typeof CatalogCounts>;
 
-export const ReplaceCatalogResponse = z
-  .object({
-    locationId: field.uuid("ID of the location"),
-    updatedAt: field.dateTime("When the catalog last changed"),
-    changed: field.boolean(
-      "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
-    ),
-    etag: field.text(
-      "Entity tag of the current catalog. Send this tag in the `If-Match` header when you replace the catalog again.",
-    ),
-    counts: CatalogCounts,
-  })
-  .meta({
-    id: "ReplacedCatalog",
-    description: "Version of the current catalog, whether the catalog changed, and the number of items in each list",
-    example: {
-      locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
-      updatedAt: "2026-05-29T10:17:19.000Z",
-      changed: true,
-      etag: "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
-      counts: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
-    },
-  });
+export const ReplaceCatalogResponse = object({
+  locationId: field.uuid("ID of the location"),
+  updatedAt: field.dateTime("When the catalog last changed"),
+  changed: field.boolean(
+    "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
+  ),
+  etag: field.text(
+    "Entity tag of the current catalog. Send this tag in the `If-Match` header when you replace the catalog again.",
+  ),
+  counts: CatalogCounts,
+}).meta({
+  id: "ReplacedCatalog",
+  description: "Version of the current catalog, whether the catalog changed, and the number of items in each list",
+  example: {
+    locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+    updatedAt: "2026-05-29T10:17:19.000Z",
+    changed: true,
+    etag: "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+    counts: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
+  },
+});
 
 export type ReplaceCatalogResponse = z.infer<typeof ReplaceCatalogResponse>;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { boundedString, field } from "./fields.ts";
 import { markAsListParameter } from "./list-parameter.ts";
 import { integerQueryParameter } from "./pagination.ts";
@@ -30,45 +30,41 @@ const changeExample = {
   href: "http://127.0.0.1:4000/v2/reports/dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
 };
 
-export const Change = z
-  .object({
-    cursor: field.text("Cursor of the entry. Send it as `after` to get the entries that follow."),
-    type: z.enum(changeTypes).describe("What has changed"),
-    action: z.enum(["created", "replaced", "erased", "removed"]).meta({
-      description:
-        "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
-    }),
-    locationId: field.uuid("ID of the location to which the resource belongs"),
-    id: field.uuid("ID of the report or order. For a catalog and a location, the ID of the location."),
-    revision: z.int().min(1).meta({
-      description:
-        "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
-    }),
-    at: field.dateTime("When the change happened. Entries are not sorted by this time."),
-    href: z.url().describe("URL of the current state"),
-  })
-  .meta({
-    id: "Change",
-    description: "The last change of a report, order, catalog or location",
-    example: changeExample,
-  });
+export const Change = object({
+  cursor: field.text("Cursor of the entry. Send it as `after` to get the entries that follow."),
+  type: z.enum(changeTypes).describe("What has changed"),
+  action: z.enum(["created", "replaced", "erased", "removed"]).meta({
+    description:
+      "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
+  }),
+  locationId: field.uuid("ID of the location to which the resource belongs"),
+  id: field.uuid("ID of the report or order. For a catalog and a location, the ID of the location."),
+  revision: z.int().min(1).meta({
+    description:
+      "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
+  }),
+  at: field.dateTime("When the change happened. Entries are not sorted by this time."),
+  href: z.url().describe("URL of the current state"),
+}).meta({
+  id: "Change",
+  description: "The last change of a report, order, catalog or location",
+  example: changeExample,
+});
 
 export type Change = z.infer<typeof Change>;
 export type ChangeAction = Change["action"];
 
-export const ChangePage = z
-  .object({
-    data: z.array(Change).describe("Changes in the order in which they were stored"),
-    nextCursor: field.text(
-      "Cursor of the end of this page, also if the page is empty. Store it together with your copy, and send it as `after` in the next request.",
-    ),
-    hasMore: field.boolean("Whether there are more changes now. If false, send `wait` with the next request."),
-  })
-  .meta({
-    id: "ChangePage",
-    description: "A page of the change feed",
-    example: { data: [changeExample], nextCursor: changeExample.cursor, hasMore: false },
-  });
+export const ChangePage = object({
+  data: array(Change).describe("Changes in the order in which they were stored"),
+  nextCursor: field.text(
+    "Cursor of the end of this page, also if the page is empty. Store it together with your copy, and send it as `after` in the next request.",
+  ),
+  hasMore: field.boolean("Whether there are more changes now. If false, send `wait` with the next request."),
+}).meta({
+  id: "ChangePage",
+  description: "A page of the change feed",
+  example: { data: [changeExample], nextCursor: changeExample.cursor, hasMore: false },
+});
 
 export type ChangePage = z.infer<typeof ChangePage>;
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { paymentModes } from "./enumerations.ts";
 import { dayExample } from "./examples/day.ts";
 import { field } from "./fields.ts";
@@ -94,162 +94,136 @@ const checkAmountDescriptions = {
 
 export type DayCheckAmountName = keyof typeof checkAmountDescriptions;
 
-const finding = z
-  .object({
-    tillId: field.nullableUuid(
-      "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
-    ),
-    otherTillId: field.nullableUuid(
-      "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
-    ),
-    orderId: field.nullableUuid("ID of an order that is in no till; null for other findings"),
-    paymentMode: z.enum(paymentModes).nullable().describe("Payment mode; null for other findings"),
-    movementType: z.enum(["cash-in", "cash-out"]).nullable().meta({
-      description:
-        "Type of financial movements whose amounts have the wrong sign; null for other findings. `difference` is the sum of these amounts.",
-    }),
-    taxRate: z.int().nullable().describe("VAT rate in hundredths of a percent; null for other findings"),
-    deviceIdentifier: field.nullableText(
-      "ID of the device, or its name if the till has no ID; null for other findings",
-    ),
-    firstReportNumber: z.int().nullable().describe("First missing number, or the repeated number"),
-    lastReportNumber: z.int().nullable().describe("Last missing number, or the repeated number"),
-    difference: z
-      .int()
-      .nullable()
-      .meta({ description: "Difference in minor units, as `difference` of the check; null if nothing is compared" }),
-  })
-  .meta({ id: "DayCheckFinding", description: "What a failed check found" });
+const finding = object({
+  tillId: field.nullableUuid(
+    "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
+  ),
+  otherTillId: field.nullableUuid(
+    "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
+  ),
+  orderId: field.nullableUuid("ID of an order that is in no till; null for other findings"),
+  paymentMode: z.enum(paymentModes).nullable().describe("Payment mode; null for other findings"),
+  movementType: z.enum(["cash-in", "cash-out"]).nullable().meta({
+    description:
+      "Type of financial movements whose amounts have the wrong sign; null for other findings. `difference` is the sum of these amounts.",
+  }),
+  taxRate: z.int().nullable().describe("VAT rate in hundredths of a percent; null for other findings"),
+  deviceIdentifier: field.nullableText("ID of the device, or its name if the till has no ID; null for other findings"),
+  firstReportNumber: z.int().nullable().describe("First missing number, or the repeated number"),
+  lastReportNumber: z.int().nullable().describe("Last missing number, or the repeated number"),
+  difference: z
+    .int()
+    .nullable()
+    .meta({ description: "Difference in minor units, as `difference` of the check; null if nothing is compared" }),
+}).meta({ id: "DayCheckFinding", description: "What a failed check found" });
 
 export type DayCheckFinding = z.infer<typeof finding>;
 
-export const DayCheck = z
-  .object({
-    code: enumOf(dayCheckDescriptions).describe(listDescriptions(dayCheckDescriptions)),
-    status: z.enum(["passed", "failed", "unavailable"]).meta({
-      description:
-        "`passed`: the statement of the check is true. `failed`: it is not, see `findings`. `unavailable`: no till of the day has the figures that the check needs.",
+export const DayCheck = object({
+  code: enumOf(dayCheckDescriptions).describe(listDescriptions(dayCheckDescriptions)),
+  status: z.enum(["passed", "failed", "unavailable"]).meta({
+    description:
+      "`passed`: the statement of the check is true. `failed`: it is not, see `findings`. `unavailable`: no till of the day has the figures that the check needs.",
+  }),
+  meaning: field.text("What is true if the check passes, in one sentence"),
+  difference: z.int().nullable().meta({
+    description:
+      "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
+  }),
+  amounts: array(
+    object({
+      name: enumOf(checkAmountDescriptions).describe(listDescriptions(checkAmountDescriptions)),
+      amount: field.computedAmount("Sum over the tills that were checked"),
     }),
-    meaning: field.text("What is true if the check passes, in one sentence"),
-    difference: z.int().nullable().meta({
-      description:
-        "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
-    }),
-    amounts: z
-      .array(
-        z.object({
-          name: enumOf(checkAmountDescriptions).describe(listDescriptions(checkAmountDescriptions)),
-          amount: field.computedAmount("Sum over the tills that were checked"),
-        }),
-      )
-      .meta({ description: "The amounts that the check compares, or that help to understand a difference" }),
-    findingCount: field.count("Number of findings"),
-    findings: z.array(finding).describe(`The first ${maxFindingsPerCheck} findings`),
-    uncheckedTillIds: z.array(z.guid()).meta({
-      description:
-        "IDs of the tills without the figures that this check needs: their cash was not counted, they name no device, or they must be reprocessed",
-    }),
-  })
-  .meta({ id: "DayCheck", description: "A reconciliation check. It states what it finds, and corrects nothing." });
+  ).describe("The amounts that the check compares, or that help to understand a difference"),
+  findingCount: field.count("Number of findings"),
+  findings: array(finding).describe(`The first ${maxFindingsPerCheck} findings`),
+  uncheckedTillIds: array(z.guid()).describe(
+    "IDs of the tills without the figures that this check needs: their cash was not counted, they name no device, or they must be reprocessed",
+  ),
+}).meta({ id: "DayCheck", description: "A reconciliation check. It states what it finds, and corrects nothing." });
 
 export type DayCheck = z.infer<typeof DayCheck>;
 
-export const DayTill = z
-  .object({
-    tillId: field.uuid("ID of the till"),
-    reportId: field.uuid("ID of the report"),
-    reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
-    tillRevision: z.int().min(1).meta({
-      description:
-        "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
-    }),
-    deviceIdentifier: field.text("ID of the device that closed the till"),
-    deviceName: field.text("Name of the device that closed the till"),
-    startedAt: field.dateTime("When the shift began"),
-    finalizedAt: field.dateTime("When the till was closed"),
-    totalSales: field.computedAmount("Total sales of the shift, including VAT"),
-    isComplete: field.boolean(
-      "Whether all figures of the till are part of the totals. False only if a sum of the till is too large.",
-    ),
-  })
-  .meta({ id: "DayTill", description: "A till of a business day" });
-
-const openShift = z
-  .object({
-    tillId: field.uuid("ID of the till that live orders name, and that is not closed yet"),
-    startedAt: field.dateTime("When the first known order of the shift was opened"),
-  })
-  .meta({ id: "OpenShift", description: "A shift with live orders" });
-
-const totals = z
-  .object({
-    totalSales: field.computedAmount("Total sales of all tills, including VAT"),
-    orderCount: field.count("Number of orders that were neither canceled nor transferred"),
-    guestsNumber: field.count("Number of guests in orders that were neither canceled nor transferred"),
-    discounts: field.computedAmount("Discounts, including VAT"),
-    taxes: z
-      .array(
-        z.object({
-          taxRate: field.vatBasisPoints(),
-          taxableAmount: field.computedAmount("Sales at this rate, excluding VAT"),
-          taxAmount: field.computedAmount("VAT at this rate"),
-        }),
-      )
-      .meta({ description: "Sales and VAT by VAT rate, lowest rate first" }),
-    payments: z
-      .array(
-        z.object({
-          paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),
-          recordedAmount: field.computedAmount("Payments for orders, without tips"),
-          tipsAmount: field.computedAmount("Tips"),
-          changeAmount: field.computedAmount("Change that guests received"),
-          declaredAmount: field.computedAmount("Total that the point of sale declared"),
-        }),
-      )
-      .meta({ description: "Payments by payment mode" }),
-  })
-  .meta({
-    id: "DayTotals",
+export const DayTill = object({
+  tillId: field.uuid("ID of the till"),
+  reportId: field.uuid("ID of the report"),
+  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
+  tillRevision: z.int().min(1).meta({
     description:
-      "The sums of the figures of the day's reports. `totalSales` adds up all tills, and the other sums only the tills whose `isComplete` is true.",
-  });
+      "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
+  }),
+  deviceIdentifier: field.text("ID of the device that closed the till"),
+  deviceName: field.text("Name of the device that closed the till"),
+  startedAt: field.dateTime("When the shift began"),
+  finalizedAt: field.dateTime("When the till was closed"),
+  totalSales: field.computedAmount("Total sales of the shift, including VAT"),
+  isComplete: field.boolean(
+    "Whether all figures of the till are part of the totals. False only if a sum of the till is too large.",
+  ),
+}).meta({ id: "DayTill", description: "A till of a business day" });
+
+const openShift = object({
+  tillId: field.uuid("ID of the till that live orders name, and that is not closed yet"),
+  startedAt: field.dateTime("When the first known order of the shift was opened"),
+}).meta({ id: "OpenShift", description: "A shift with live orders" });
+
+const totals = object({
+  totalSales: field.computedAmount("Total sales of all tills, including VAT"),
+  orderCount: field.count("Number of orders that were neither canceled nor transferred"),
+  guestsNumber: field.count("Number of guests in orders that were neither canceled nor transferred"),
+  discounts: field.computedAmount("Discounts, including VAT"),
+  taxes: array(
+    object({
+      taxRate: field.vatBasisPoints(),
+      taxableAmount: field.computedAmount("Sales at this rate, excluding VAT"),
+      taxAmount: field.computedAmount("VAT at this rate"),
+    }),
+  ).describe("Sales and VAT by VAT rate, lowest rate first"),
+  payments: array(
+    object({
+      paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),
+      recordedAmount: field.computedAmount("Payments for orders, without tips"),
+      tipsAmount: field.computedAmount("Tips"),
+      changeAmount: field.computedAmount("Change that guests received"),
+      declaredAmount: field.computedAmount("Total that the point of sale declared"),
+    }),
+  ).describe("Payments by payment mode"),
+}).meta({
+  id: "DayTotals",
+  description:
+    "The sums of the figures of the day's reports. `totalSales` adds up all tills, and the other sums only the tills whose `isComplete` is true.",
+});
 
 export type DayTotals = z.infer<typeof totals>;
 
-export const Day = z
-  .object({
-    day: z.iso.date().describe("The business day, in the location's time zone"),
-    locationId: field.uuid("ID of the location"),
-    state: enumOf(dayStateDescriptions).describe(listDescriptions(dayStateDescriptions)),
-    reasons: z
-      .array(
-        z.object({
-          code: enumOf(dayReasonDescriptions).describe(listDescriptions(dayReasonDescriptions)),
-          message: field.text("The reason, as a sentence"),
-        }),
-      )
-      .meta({
-        description:
-          "What is missing; empty if the day is closed. A day that is still open can also miss something already.",
-      }),
-    dayRevision: z.int().min(1).describe("Incremented each time the day changes"),
-    updatedAt: field.dateTime("When the day changed last"),
-    tillCount: field.count("Number of tills of the day"),
-    tills: z
-      .array(DayTill)
-      .meta({ description: `The tills of the day by start; empty if the day has more than ${maxTillsPerDay} tills` }),
-    openShifts: z.array(openShift).meta({
-      description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
+export const Day = object({
+  day: z.iso.date().describe("The business day, in the location's time zone"),
+  locationId: field.uuid("ID of the location"),
+  state: enumOf(dayStateDescriptions).describe(listDescriptions(dayStateDescriptions)),
+  reasons: array(
+    object({
+      code: enumOf(dayReasonDescriptions).describe(listDescriptions(dayReasonDescriptions)),
+      message: field.text("The reason, as a sentence"),
     }),
-    totals: totals.nullable().meta({
-      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if a sum is too large`,
-    }),
-    reconciliation: z.array(DayCheck).describe(`The checks; empty if \`totals\` is null`),
-  })
-  .meta({
-    id: "Day",
-    description: "A business day of a location: its tills, totals and reconciliation checks",
-    example: dayExample,
-  });
+  ).describe("What is missing; empty if the day is closed. A day that is still open can also miss something already."),
+  dayRevision: z.int().min(1).describe("Incremented each time the day changes"),
+  updatedAt: field.dateTime("When the day changed last"),
+  tillCount: field.count("Number of tills of the day"),
+  tills: array(DayTill).describe(
+    `The tills of the day by start; empty if the day has more than ${maxTillsPerDay} tills`,
+  ),
+  openShifts: array(openShift).describe(
+    `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
+  ),
+  totals: totals.nullable().meta({
+    description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if a sum is too large`,
+  }),
+  reconciliation: array(DayCheck).describe(`The checks; empty if \`totals\` is null`),
+}).meta({
+  id: "Day",
+  description: "A business day of a location: its tills, totals and reconciliation checks",
+  example: dayExample,
+});
 
 export type Day = z.infer<typeof Day>;

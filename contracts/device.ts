@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { boundedString, stripUnstorableCharacters } from "./fields.ts";
 
 const maxDeviceTextLength = 255;
@@ -7,7 +7,7 @@ const maxDeviceTextLength = 255;
 export const maxDevicesPerLocation = 200;
 
 /** The device on which an order or a till was recorded. */
-export const PosDeviceIdentity = z.object({
+export const PosDeviceIdentity = object({
   deviceId: boundedString(maxDeviceTextLength, { min: 1 }),
   name: boundedString(maxDeviceTextLength).nullable(),
 });

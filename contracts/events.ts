@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { AuditEvent, auditActorSchema } from "./audit.ts";
 import { CatalogCounts } from "./catalog.ts";
 import { PosDeviceIdentity } from "./device.ts";
@@ -15,7 +15,7 @@ import {
 export const maxOrdersWithoutTillPerShift = 1_000;
 
 /** The data of events about an order: the current state of the order, and the sequence number of the event. */
-const orderEventData = z.object({
+const orderEventData = object({
   locationId: z.guid(),
   /** 1 for the first event of the order, incremented with each event. Events can arrive in a different sequence. */
   sequence: z.int().min(1),
@@ -30,7 +30,7 @@ const orderEventData = z.object({
  */
 export const busEventDataSchemas = {
   /** From till-ingest: a till was stored or must be reprocessed. Reporting must compute its report. */
-  "till.pushed": z.object({
+  "till.pushed": object({
     locationId: z.guid(),
     tillId: z.guid(),
     /** 1 for the push, incremented by each replacement or reprocessing. Services ignore all but the latest revision. */
@@ -43,7 +43,7 @@ export const busEventDataSchemas = {
     pushedAt: z.iso.datetime(),
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
-    object: z.object({ key: z.string(), hash: z.string() }),
+    object: object({ key: z.string(), hash: z.string() }),
     /**
      * The location's time zone when the revision was pushed or reprocessed, for dates without an offset and for business
      * days.
@@ -87,11 +87,11 @@ export const busEventDataSchemas = {
   /** From reporting: a business day became incomplete. */
   "day.incomplete": DayStateEventData,
   /** From reporting: every service must erase the personal data of these orders. */
-  "orders.erased": z.object({
+  "orders.erased": object({
     locationId: z.guid(),
     /** The till that contains the orders; null if unknown. */
     tillId: z.guid().nullable(),
-    orderIds: z.array(z.guid()),
+    orderIds: array(z.guid()),
     /** Whether `orderIds` contains all orders of the till. If so, services erase all personal data of the till. */
     isWholeTill: z.boolean(),
   }),
@@ -107,7 +107,7 @@ export const busEventDataSchemas = {
    * From order-live: a shift has its first live order, or has none anymore. A shift is known by the id of its till before
    * the till is pushed.
    */
-  "shift.changed": z.object({
+  "shift.changed": object({
     locationId: z.guid(),
     tillId: z.guid(),
     /** Position in the location's stream of live orders. An event with a lower position never replaces a later one. */
@@ -119,16 +119,16 @@ export const busEventDataSchemas = {
     /** The day of `startedAt` in the location's time zone. */
     day: z.iso.date(),
     /** At the end of the shift: the orders that were live and that the till does not contain, at most the first 1,000. */
-    ordersWithoutTill: z
-      .array(z.object({ orderId: z.guid(), total: z.int(), isCanceled: z.boolean() }))
-      .max(maxOrdersWithoutTillPerShift),
+    ordersWithoutTill: array(object({ orderId: z.guid(), total: z.int(), isCanceled: z.boolean() })).max(
+      maxOrdersWithoutTillPerShift,
+    ),
     /** Orders that were without a till after an earlier shift, and are live again in this shift. */
-    continuedOrderIds: z.array(z.guid()),
+    continuedOrderIds: array(z.guid()),
   }),
   /** From order-live and till-ingest: a device of the location was used. */
   "device.seen": PosDeviceIdentity.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
   /** From catalog: the catalog of a location was replaced with a different catalog. */
-  "catalog.updated": z.object({
+  "catalog.updated": object({
     locationId: z.guid(),
     /** The entity tag of the new catalog. */
     etag: z.string(),
@@ -142,7 +142,7 @@ export const busEventDataSchemas = {
    */
   "endpoint.disabled": EndpointDisabledData,
   /** From accounts: an API key was created or revoked, or its consumer changed. Caches must discard the key. */
-  "key.changed": z.object({
+  "key.changed": object({
     locationId: z.guid().nullable(),
     keyId: z.guid(),
     keyHash: z.string(),
@@ -168,7 +168,7 @@ export function isOrderEventType(type: BusEventType): boolean {
 export type BusEventData<Type extends BusEventType> = z.infer<(typeof busEventDataSchemas)[Type]>;
 
 /** The envelope of an event, with the field names of CloudEvents. `traceparent` is the W3C trace context. */
-export const eventEnvelopeSchema = z.object({
+export const eventEnvelopeSchema = object({
   specversion: z.literal("1.0"),
   id: z.guid(),
   type: z.enum(Object.keys(busEventDataSchemas) as [BusEventType, ...BusEventType[]]),

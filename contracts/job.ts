@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 import { TimeZone } from "./time-zone.ts";
@@ -16,7 +16,7 @@ export const jobIdSchema = boundedString(255)
 
 const JobBackoff = z.union([
   millisecondsField("Delay before each attempt after the first"),
-  z.object({
+  object({
     type: z.enum(["fixed", "exponential"]).meta({
       description:
         "Type of backoff. `fixed`: the delay stays the same. `exponential`: the delay doubles after each failure.",
@@ -32,33 +32,31 @@ const instantSchema = z.union(
 );
 
 /** The schedule of a repeating job. */
-export const JobRepeatOptions = z
-  .object({
-    every: z.int().min(1).optional().meta({
-      description:
-        "Interval between runs, in milliseconds. The first run starts immediately, or at `startDate` if it is set.",
-    }),
-    pattern: boundedString(255).optional().meta({
-      description:
-        "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
-    }),
-    tz: TimeZone.optional().describe("Time zone for `pattern`. Defaults to UTC."),
-    limit: z.int().min(1).optional().describe("Maximum number of runs"),
-    startDate: instantSchema
-      .optional()
-      .meta({ description: "Earliest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
-    endDate: instantSchema
-      .optional()
-      .meta({ description: "Latest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
-    immediately: z.boolean().optional().meta({
-      description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
-    }),
-  })
-  .meta({
+export const JobRepeatOptions = object({
+  every: z.int().min(1).optional().meta({
     description:
-      "Schedule of a repeating job. The job runs until `limit` or `endDate` is reached. Each run can use the full number of attempts.",
-    example: { every: 3_600_000, limit: 24 },
-  });
+      "Interval between runs, in milliseconds. The first run starts immediately, or at `startDate` if it is set.",
+  }),
+  pattern: boundedString(255).optional().meta({
+    description:
+      "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
+  }),
+  tz: TimeZone.optional().describe("Time zone for `pattern`. Defaults to UTC."),
+  limit: z.int().min(1).optional().describe("Maximum number of runs"),
+  startDate: instantSchema
+    .optional()
+    .meta({ description: "Earliest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
+  endDate: instantSchema
+    .optional()
+    .meta({ description: "Latest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
+  immediately: z.boolean().optional().meta({
+    description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
+  }),
+}).meta({
+  description:
+    "Schedule of a repeating job. The job runs until `limit` or `endDate` is reached. Each run can use the full number of attempts.",
+  example: { every: 3_600_000, limit: 24 },
+});
 
 export type JobRepeatOptions = z.infer<typeof JobRepeatOptions>;
 
@@ -66,7 +64,7 @@ const FinishedJobRetention = z
   .union([
     z.boolean(),
     z.int().min(0),
-    z.object({
+    object({
       age: z.int().min(0).optional().describe("Maximum age of the retained jobs, in seconds"),
       count: z.int().min(0).optional().describe("Maximum number of jobs to retain"),
       limit: z.int().min(1).optional().describe("Maximum number of older jobs that are removed at once"),
@@ -78,74 +76,69 @@ const FinishedJobRetention = z
       "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
-export const JobOptions = z
-  .object({
-    deduplication: z
-      .object({
-        id: jobNameField("Deduplication ID. Jobs of the location with the same deduplication ID are duplicates."),
-        ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
-      })
-      .optional()
-      .meta({
-        description:
-          "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
-      }),
-    failParentOnFailure: z.boolean().optional().describe("Whether the parent job fails if this job fails"),
-    ignoreDependencyOnFailure: z.boolean().optional().describe("Whether the parent job continues if this job fails"),
-    removeDependencyOnFailure: z.boolean().optional().meta({
-      description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
-    }),
-    repeat: JobRepeatOptions.optional(),
-    jobId: jobIdSchema.optional().meta({
-      description:
-        "ID of the job. If the location already has a job with this ID, no job is added, and the response contains the existing job.",
-    }),
-    parent: z
-      .object({
-        id: jobNameField("ID of the parent: an unfinished, non-repeating job of the same location"),
-        queue: jobNameField("`queueName` of the parent").optional(),
-      })
-      .optional()
-      .meta({
-        description:
-          "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
-      }),
-    timestamp: millisecondsField(
-      "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
-    ).optional(),
-    priority: z.int().min(0).max(2_097_152).optional().meta({
-      description:
-        "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. The value 2097152 is treated as 2097151.",
-    }),
-    delay: millisecondsField("Minimum delay before the job runs").optional(),
-    attempts: z.int().min(0).optional().describe("Maximum number of attempts. The value 0 is treated as 1."),
-    backoff: JobBackoff.optional().meta({
-      description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or a backoff object",
-    }),
-    lifo: z.boolean().optional().describe("Whether the job runs before waiting jobs of the same priority"),
-    removeOnComplete: FinishedJobRetention.optional(),
-    removeOnFail: FinishedJobRetention.optional(),
-    keepLogs: z
-      .int()
-      .min(1)
-      .optional()
-      .meta({ description: "Maximum number of log lines to keep. Values above 100 are treated as 100." }),
-    stackTraceLimit: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
-    sizeLimit: z.int().min(0).optional().meta({
-      description:
-        "Maximum size of the payload as JSON, in bytes; 0 for no limit. A job with a larger payload is rejected.",
-    }),
+export const JobOptions = object({
+  deduplication: object({
+    id: jobNameField("Deduplication ID. Jobs of the location with the same deduplication ID are duplicates."),
+    ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
   })
-  .meta({ id: "JobOptions", description: "Options of a job, as in BullMQ", example: { attempts: 3, delay: 1_000 } });
+    .optional()
+    .meta({
+      description: "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
+    }),
+  failParentOnFailure: z.boolean().optional().describe("Whether the parent job fails if this job fails"),
+  ignoreDependencyOnFailure: z.boolean().optional().describe("Whether the parent job continues if this job fails"),
+  removeDependencyOnFailure: z.boolean().optional().meta({
+    description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
+  }),
+  repeat: JobRepeatOptions.optional(),
+  jobId: jobIdSchema.optional().meta({
+    description:
+      "ID of the job. If the location already has a job with this ID, no job is added, and the response contains the existing job.",
+  }),
+  parent: object({
+    id: jobNameField("ID of the parent: an unfinished, non-repeating job of the same location"),
+    queue: jobNameField("`queueName` of the parent").optional(),
+  })
+    .optional()
+    .meta({
+      description:
+        "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
+    }),
+  timestamp: millisecondsField(
+    "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
+  ).optional(),
+  priority: z.int().min(0).max(2_097_152).optional().meta({
+    description:
+      "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. The value 2097152 is treated as 2097151.",
+  }),
+  delay: millisecondsField("Minimum delay before the job runs").optional(),
+  attempts: z.int().min(0).optional().describe("Maximum number of attempts. The value 0 is treated as 1."),
+  backoff: JobBackoff.optional().meta({
+    description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or a backoff object",
+  }),
+  lifo: z.boolean().optional().describe("Whether the job runs before waiting jobs of the same priority"),
+  removeOnComplete: FinishedJobRetention.optional(),
+  removeOnFail: FinishedJobRetention.optional(),
+  keepLogs: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: "Maximum number of log lines to keep. Values above 100 are treated as 100." }),
+  stackTraceLimit: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
+  sizeLimit: z.int().min(0).optional().meta({
+    description:
+      "Maximum size of the payload as JSON, in bytes; 0 for no limit. A job with a larger payload is rejected.",
+  }),
+}).meta({ id: "JobOptions", description: "Options of a job, as in BullMQ", example: { attempts: 3, delay: 1_000 } });
 
 export type JobOptions = z.infer<typeof JobOptions>;
 
 export const CreateJobRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     message: boundedString(100_000).describe("Message that the job returns in its result"),
     duration: millisecondsField("Time for which the job runs").default(0),
     jobOptions: JobOptions.default({}),
@@ -158,16 +151,14 @@ export const CreateJobRequest = withUnstorableTextCheck(
 
 export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 
-export const JobPayload = z
-  .object({
-    message: field.text("Message that the job returns in its result"),
-    duration: field.count("Time for which the job runs, in milliseconds"),
-  })
-  .meta({
-    id: "JobPayload",
-    description: "Message and duration of the job",
-    example: { message: "Close the day", duration: 5_000 },
-  });
+export const JobPayload = object({
+  message: field.text("Message that the job returns in its result"),
+  duration: field.count("Time for which the job runs, in milliseconds"),
+}).meta({
+  id: "JobPayload",
+  description: "Message and duration of the job",
+  example: { message: "Close the day", duration: 5_000 },
+});
 
 export type JobPayload = z.infer<typeof JobPayload>;
 
@@ -181,25 +172,21 @@ const jobExample = {
 };
 
 /** The response to the creation of a job: the new job, or the existing job of which it is a duplicate. */
-export const CreateJobResponse = z
-  .object({
-    id: field.text("ID of the job: the requested `jobId`, or a generated UUID"),
-    queueName: field.text("Name of the queue. Each location has its own queue."),
-    jobName: field.text("Name of the job, always `message`"),
-    jobOptions: JobOptions,
-    payload: JobPayload,
-    timestamp: field.count("Creation time of the job as a Unix timestamp in milliseconds"),
-  })
-  .meta({ id: "Job", description: "A job in the queue of its location", example: jobExample });
+export const CreateJobResponse = object({
+  id: field.text("ID of the job: the requested `jobId`, or a generated UUID"),
+  queueName: field.text("Name of the queue. Each location has its own queue."),
+  jobName: field.text("Name of the job, always `message`"),
+  jobOptions: JobOptions,
+  payload: JobPayload,
+  timestamp: field.count("Creation time of the job as a Unix timestamp in milliseconds"),
+}).meta({ id: "Job", description: "A job in the queue of its location", example: jobExample });
 
 export type CreateJobResponse = z.infer<typeof CreateJobResponse>;
 
-export const JobResult = z
-  .object({
-    message: field.text("`message` of the job"),
-    waited: field.count("Time for which the job ran, in milliseconds"),
-  })
-  .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
+export const JobResult = object({
+  message: field.text("`message` of the job"),
+  waited: field.count("Time for which the job ran, in milliseconds"),
+}).meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
 
 export type JobResult = z.infer<typeof JobResult>;
 
@@ -214,8 +201,7 @@ export const JobState = CreateJobResponse.extend({
   attemptsMade: field.count("Number of failed attempts"),
   runs: field.count("Number of runs of a repeating job; 0 for any other job"),
   result: JobResult.nullable().describe("Result of the job or of its latest run; null if no run has completed"),
-  failure: z
-    .object({ message: field.text("Text of the error") })
+  failure: object({ message: field.text("Text of the error") })
     .nullable()
     .meta({ description: "Error from the latest attempt; null unless the latest attempt failed" }),
   finishedAt: field.nullableDateTime("When the job completed or failed; null if it has not finished"),

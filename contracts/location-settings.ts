@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { currencyCodes, withdrawnCurrencies } from "./currency.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, field, nullWhenAbsent, withoutFieldDefaults } from "./fields.ts";
@@ -27,18 +27,16 @@ function describeInvalidCurrency(input: unknown): string {
 const applicationDefaultOption = (description: string) =>
   nullWhenAbsent(z.boolean()).meta({ description: `${description}; null for the application's default` });
 
-const TipsConfig = z
-  .object({
-    isEnabled: field.boolean("Whether the device prompts for a tip"),
-    predefinedValues: boundedArray(z.number().min(0), 100).meta({
-      description: "Suggested tips, in the unit that `format` specifies",
-      example: [5, 10, 15],
-    }),
-    format: z.enum(["amount", "percentage"]).meta({
-      description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
-    }),
-  })
-  .meta({ id: "TipsConfig", description: "Settings for the tip prompt on the device" });
+const TipsConfig = object({
+  isEnabled: field.boolean("Whether the device prompts for a tip"),
+  predefinedValues: boundedArray(z.number().min(0), 100).meta({
+    description: "Suggested tips, in the unit that `format` specifies",
+    example: [5, 10, 15],
+  }),
+  format: z.enum(["amount", "percentage"]).meta({
+    description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
+  }),
+}).meta({ id: "TipsConfig", description: "Settings for the tip prompt on the device" });
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationPosOptionsShape = {
@@ -88,7 +86,7 @@ export const locationPosOptionsShape = {
   }),
 };
 
-const LocationOptions = z.object(locationPosOptionsShape);
+const LocationOptions = object(locationPosOptionsShape);
 
 export type LocationPosOptions = z.infer<typeof LocationOptions>;
 
@@ -162,23 +160,20 @@ const locationSettingsShape = {
   logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
 };
 
-export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
+export const LocationSettingsInput = object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
   description: "Settings of a new location. Omitted settings get their default values.",
 });
 
-export const LocationSettingsChange = z
-  .object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
+export const LocationSettingsChange = object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
   .partial()
   .meta({ id: "LocationSettingsChange", description: "Settings to change. Omitted settings are not changed." });
 
-export const LocationSettings = z
-  .object({
-    id: field.uuid("ID of the settings"),
-    locationName: locationName.nullable().describe("Name of the location; null if the location has no name yet"),
-    ...withoutFieldDefaults(locationSettingsShape),
-  })
-  .meta({ id: "LocationSettings", description: "All settings of a location" });
+export const LocationSettings = object({
+  id: field.uuid("ID of the settings"),
+  locationName: locationName.nullable().describe("Name of the location; null if the location has no name yet"),
+  ...withoutFieldDefaults(locationSettingsShape),
+}).meta({ id: "LocationSettings", description: "All settings of a location" });
 
 /** The settings of a location without their id. */
 export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">;
@@ -186,5 +181,5 @@ export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">
 /** The settings of an imported location: all settings have their defaults, and the name is null. */
 export const defaultLocationSettings: LocationSettingValues = {
   locationName: null,
-  ...z.object(locationSettingsShape).parse({}),
+  ...object(locationSettingsShape).parse({}),
 };

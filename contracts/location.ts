@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
 import { boundedArray, boundedString, field, withoutFieldDefaults, withUnstorableTextCheck } from "./fields.ts";
@@ -34,7 +34,7 @@ const locationShape = {
   }),
 };
 
-export const Location = z.object(locationShape).meta({
+export const Location = object(locationShape).meta({
   id: "Location",
   description: "A restaurant, bar or hotel",
   example: {
@@ -48,20 +48,18 @@ export const Location = z.object(locationShape).meta({
 
 export type Location = z.infer<typeof Location>;
 
-export const LocationDetails = z
-  .object({
-    ...locationShape,
-    organizationId,
-    agencyId,
-    ...withoutFieldDefaults(locationPosOptionsShape),
-    currencyCode: StoredCurrency,
-    locationSettings: LocationSettings,
-  })
-  .meta({
-    id: "LocationDetails",
-    description: "A restaurant, bar or hotel, with all its options and settings",
-    example: locationDetailsExample,
-  });
+export const LocationDetails = object({
+  ...locationShape,
+  organizationId,
+  agencyId,
+  ...withoutFieldDefaults(locationPosOptionsShape),
+  currencyCode: StoredCurrency,
+  locationSettings: LocationSettings,
+}).meta({
+  id: "LocationDetails",
+  description: "A restaurant, bar or hotel, with all its options and settings",
+  example: locationDetailsExample,
+});
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
@@ -77,7 +75,7 @@ export const ChangedLocation = LocationDetails.extend({
 });
 
 export const CreateLocationRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     application: posApplicationNameInputSchema,
     organizationId,
     agencyId,
@@ -92,37 +90,33 @@ export const CreateLocationRequest = withUnstorableTextCheck(
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
 export const ImportLocationRequest = withUnstorableTextCheck(
-  z.object({ organizationId, agencyId, legacyId, application: posApplicationNameInputSchema }),
+  object({ organizationId, agencyId, legacyId, application: posApplicationNameInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
 export const ChangeLocationRequest = withUnstorableTextCheck(
-  z
-    .object({
-      organizationId,
-      agencyId,
-      ...withoutFieldDefaults(locationPosOptionsShape),
-      locationSettings: LocationSettingsChange,
-    })
-    .partial(),
+  object({
+    organizationId,
+    agencyId,
+    ...withoutFieldDefaults(locationPosOptionsShape),
+    locationSettings: LocationSettingsChange,
+  }).partial(),
 ).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields are not changed." });
 
 export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;
 
-export const CreateLocationResponse = z.object({ id: locationId }).meta({
+export const CreateLocationResponse = object({ id: locationId }).meta({
   id: "CreatedLocation",
   description: "ID of a location that was created or imported",
   example: { id: locationDetailsExample.id },
 });
 
-const LocationDevice = z
-  .object({
-    id: field.text("ID that the device generated for itself"),
-    name: field.nullableText("Name of the device; null if unknown"),
-    model: field.nullableText("Model of the device; null if unknown"),
-  })
-  .meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
+const LocationDevice = object({
+  id: field.text("ID that the device generated for itself"),
+  name: field.nullableText("Name of the device; null if unknown"),
+  model: field.nullableText("Model of the device; null if unknown"),
+}).meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
 
 const headerText = (description: string, example?: string) =>
   z
@@ -130,28 +124,26 @@ const headerText = (description: string, example?: string) =>
     .nullable()
     .meta({ description, ...(example !== undefined && { example }) });
 
-export const PrintedTicketHeader = z
-  .object({
-    id: locationId,
-    name: headerText("Name of the establishment", "Le Bistrot"),
-    address: headerText("First line of the establishment's address", "12 rue des Lilas"),
-    zip: headerText("Postal code of the establishment", "75020"),
-    city: headerText("City of the establishment", "Paris"),
-    country: headerText("Country of the establishment", "France"),
-    phone: headerText("Phone number of the establishment", "+33 1 02 03 04 05"),
-    url: headerText("Website of the establishment", "https://bistrot.example"),
-    siret: headerText("French business registration number (SIRET)", "12345678900011"),
-    naf: headerText("French business activity code (NAF)", "5610A"),
-    tva: headerText("VAT number of the establishment", "FR12345678900"),
-    text: headerText("Text printed at the top of each ticket", "Welcome"),
-    deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
-      description:
-        "The location's devices, or one page of them if the request sets `size`, sorted by first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
-    }),
-  })
-  .meta({
-    id: "LocationHeader",
-    description: "Header of a location's tickets: name, address, contact details, registration numbers and custom text",
-  });
+export const PrintedTicketHeader = object({
+  id: locationId,
+  name: headerText("Name of the establishment", "Le Bistrot"),
+  address: headerText("First line of the establishment's address", "12 rue des Lilas"),
+  zip: headerText("Postal code of the establishment", "75020"),
+  city: headerText("City of the establishment", "Paris"),
+  country: headerText("Country of the establishment", "France"),
+  phone: headerText("Phone number of the establishment", "+33 1 02 03 04 05"),
+  url: headerText("Website of the establishment", "https://bistrot.example"),
+  siret: headerText("French business registration number (SIRET)", "12345678900011"),
+  naf: headerText("French business activity code (NAF)", "5610A"),
+  tva: headerText("VAT number of the establishment", "FR12345678900"),
+  text: headerText("Text printed at the top of each ticket", "Welcome"),
+  deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
+    description:
+      "The location's devices, or one page of them if the request sets `size`, sorted by first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
+  }),
+}).meta({
+  id: "LocationHeader",
+  description: "Header of a location's tickets: name, address, contact details, registration numbers and custom text",
+});
 
 export type PrintedTicketHeader = z.infer<typeof PrintedTicketHeader>;

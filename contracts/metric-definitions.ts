@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { field } from "./fields.ts";
 
 /**
@@ -210,7 +210,7 @@ export const metricDimensions = {
   location: {
     group: "location",
     description: "Location",
-    schema: z.object({ id: field.uuid("ID of the location") }),
+    schema: object({ id: field.uuid("ID of the location") }),
     filter: {
       pattern: uuidPattern,
       expected: "IDs of locations",
@@ -226,7 +226,7 @@ export const metricDimensions = {
   room: {
     group: "order",
     description: "Room of the order",
-    schema: z.object({
+    schema: object({
       name: nameField("room"),
       type: field.nullableText("Type of the room, such as `room` (dining room) or `bar`; null if unknown"),
     }),
@@ -244,17 +244,17 @@ export const metricDimensions = {
   clerk: {
     group: "order",
     description: "Clerk who owns the order",
-    schema: z.object({ id: idField("clerk"), name: nameField("clerk") }),
+    schema: object({ id: idField("clerk"), name: nameField("clerk") }),
   },
   device: {
     group: "order",
     description: "Device that closed the till",
-    schema: z.object({ id: idField("device"), name: nameField("device") }),
+    schema: object({ id: idField("device"), name: nameField("device") }),
   },
   product: {
     group: "product",
     description: "Product. The ID is null for a temporary product, which is not in the catalog",
-    schema: z.object({ id: idField("product"), name: nameField("product") }),
+    schema: object({ id: idField("product"), name: nameField("product") }),
   },
   category: {
     group: "product",
@@ -280,7 +280,7 @@ export const metricDimensions = {
   paymentMethod: {
     group: "payment",
     description: "Payment method",
-    schema: z.object({
+    schema: object({
       name: nameField("payment method"),
       mode: field.nullableText("Payment mode, such as `cash` or `card`"),
     }),
@@ -288,7 +288,7 @@ export const metricDimensions = {
   discount: {
     group: "discount",
     description: "Discount",
-    schema: z.object({
+    schema: object({
       id: idField("discount"),
       name: nameField("discount"),
       gifted: z.boolean().nullable().meta({
@@ -300,7 +300,7 @@ export const metricDimensions = {
   cancellationReason: {
     group: "cancellation",
     description: "Reason of the cancellation",
-    schema: z.object({
+    schema: object({
       name: field.nullableText("Name of the reason; empty if there is none"),
       afterFinalization: field.boolean("Whether the product was canceled after the bill was first printed"),
     }),

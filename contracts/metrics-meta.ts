@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { field } from "./fields.ts";
 import {
   describeMetricValue,
@@ -17,83 +17,70 @@ import {
 } from "./metric-definitions.ts";
 import { metricComparisonNames, metricComparisons, metricLimits } from "./metrics-query.ts";
 
-const measureMetaSchema = z
-  .object({
-    name: metricMeasureNameSchema.describe("Name in queries and responses"),
-    description: field.text("What the measure means"),
-    unit: z.enum(metricUnits).describe("`amount`: minor units of the currency. `count`: a number."),
-    equals: field.nullableText(
-      "Fields of reports or days whose sum over the same range the measure equals; null if they contain no such figure",
-    ),
-    dimensions: z.array(metricDimensionNameSchema).describe("Dimensions that the measure can be combined with"),
-  })
-  .meta({ id: "MetricMeasure", description: "A measure of metrics" });
+const measureMetaSchema = object({
+  name: metricMeasureNameSchema.describe("Name in queries and responses"),
+  description: field.text("What the measure means"),
+  unit: z.enum(metricUnits).describe("`amount`: minor units of the currency. `count`: a number."),
+  equals: field.nullableText(
+    "Fields of reports or days whose sum over the same range the measure equals; null if they contain no such figure",
+  ),
+  dimensions: array(metricDimensionNameSchema).describe("Dimensions that the measure can be combined with"),
+}).meta({ id: "MetricMeasure", description: "A measure of metrics" });
 
-const dimensionMetaSchema = z
-  .object({
-    name: metricDimensionNameSchema.describe("Name in queries and responses"),
-    description: field.text("What the dimension means"),
-    group: z.enum(metricDimensionGroupNames as [string, ...string[]]).meta({
-      description:
-        "Group of the dimension. Dimensions of a group can be combined with the same dimensions and measures.",
+const dimensionMetaSchema = object({
+  name: metricDimensionNameSchema.describe("Name in queries and responses"),
+  description: field.text("What the dimension means"),
+  group: z.enum(metricDimensionGroupNames as [string, ...string[]]).meta({
+    description: "Group of the dimension. Dimensions of a group can be combined with the same dimensions and measures.",
+  }),
+  valueType: z.enum(["string", "integer", "boolean", "object"]).describe("JSON type of the values"),
+  isNullable: field.boolean("Whether a value can be null, because it is missing"),
+  fields: array(
+    object({
+      name: field.text("Name of the field"),
+      type: z.enum(["string", "integer", "boolean"]).describe("JSON type of the field"),
+      isNullable: field.boolean("Whether the field can be null"),
+      description: field.text("What the field contains"),
     }),
-    valueType: z.enum(["string", "integer", "boolean", "object"]).describe("JSON type of the values"),
-    isNullable: field.boolean("Whether a value can be null, because it is missing"),
-    fields: z
-      .array(
-        z.object({
-          name: field.text("Name of the field"),
-          type: z.enum(["string", "integer", "boolean"]).describe("JSON type of the field"),
-          isNullable: field.boolean("Whether the field can be null"),
-          description: field.text("What the field contains"),
-        }),
-      )
-      .meta({ description: "Fields of the values; empty if the values are not objects" }),
-    measures: z.array(metricMeasureNameSchema).describe("Measures that the dimension can be combined with"),
-    dimensions: z
-      .array(metricDimensionNameSchema)
-      .meta({ description: "Other dimensions that the dimension can be combined with, as dimensions and as filters" }),
-  })
-  .meta({ id: "MetricDimension", description: "A dimension of metrics" });
+  ).describe("Fields of the values; empty if the values are not objects"),
+  measures: array(metricMeasureNameSchema).describe("Measures that the dimension can be combined with"),
+  dimensions: array(metricDimensionNameSchema).describe(
+    "Other dimensions that the dimension can be combined with, as dimensions and as filters",
+  ),
+}).meta({ id: "MetricDimension", description: "A dimension of metrics" });
 
 const allMeta = buildMetricsMeta();
 
-export const MetricsMeta = z
-  .object({
-    measures: z.array(measureMetaSchema).describe("All measures"),
-    dimensions: z.array(dimensionMetaSchema).describe("All dimensions"),
-    comparisons: z
-      .array(
-        z.object({
-          name: z.enum(metricComparisonNames).describe("Value of `compare`"),
-          description: field.text("Which period it compares with"),
-        }),
-      )
-      .meta({ description: "Periods to compare with" }),
-    limits: z
-      .object({
-        dimensions: z.int().describe("Maximum number of dimensions"),
-        days: z.int().describe("Maximum number of days from `since` to `until`, both included"),
-        filterDimensions: z.int().describe("Maximum number of dimensions to filter by"),
-        filterValues: z.int().describe("Maximum number of values for each dimension to filter by"),
-        sortFields: z.int().describe("Maximum number of fields to sort by"),
-        rows: z.int().describe("Maximum of `limit`"),
-        locations: z.int().describe("Maximum number of locations"),
-        rowsBeforeLimit: z.int().meta({
-          description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
-        }),
-      })
-      .meta({ description: "Limits of queries" }),
-  })
-  .meta({
-    id: "MetricsMeta",
-    description: "The measures and dimensions of metrics, and which of them can be combined",
-    example: {
-      ...allMeta,
-      measures: allMeta.measures.filter(({ name }) => name === "orders"),
-      dimensions: allMeta.dimensions.filter(({ name }) => name === "room"),
-    },
-  });
+export const MetricsMeta = object({
+  measures: array(measureMetaSchema).describe("All measures"),
+  dimensions: array(dimensionMetaSchema).describe("All dimensions"),
+  comparisons: array(
+    object({
+      name: z.enum(metricComparisonNames).describe("Value of `compare`"),
+      description: field.text("Which period it compares with"),
+    }),
+  ).describe("Periods to compare with"),
+  limits: object({
+    dimensions: z.int().describe("Maximum number of dimensions"),
+    days: z.int().describe("Maximum number of days from `since` to `until`, both included"),
+    filterDimensions: z.int().describe("Maximum number of dimensions to filter by"),
+    filterValues: z.int().describe("Maximum number of values for each dimension to filter by"),
+    sortFields: z.int().describe("Maximum number of fields to sort by"),
+    rows: z.int().describe("Maximum of `limit`"),
+    locations: z.int().describe("Maximum number of locations"),
+    rowsBeforeLimit: z.int().meta({
+      description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
+    }),
+  }).meta({ description: "Limits of queries" }),
+}).meta({
+  id: "MetricsMeta",
+  description: "The measures and dimensions of metrics, and which of them can be combined",
+  example: {
+    ...allMeta,
+    measures: allMeta.measures.filter(({ name }) => name === "orders"),
+    dimensions: allMeta.dimensions.filter(({ name }) => name === "room"),
+  },
+});
 
 export type MetricsMeta = z.infer<typeof MetricsMeta>;
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { countDays } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 import { boundedString, withUnstorableTextCheck } from "./fields.ts";
@@ -131,7 +131,7 @@ const filterValueSchema = z.union(
   [boundedString(1_024), z.int()],
   "Must be a text of at most 1024 characters, or an integer",
 );
-const filtersSchema = withUnstorableTextCheck(z.record(z.string(), z.array(filterValueSchema)));
+const filtersSchema = withUnstorableTextCheck(z.record(z.string(), array(filterValueSchema)));
 
 const filtersParameter = boundedString(maxFiltersCharacters)
   .transform((text, context): MetricFilters => {
@@ -217,34 +217,33 @@ const locationIdsParameter = boundedString(metricLimits.locations * 40)
   });
 
 /** The query of `GET /v1/metrics`. */
-export const MetricsQuery = z
-  .object({
-    measures: markAsListParameter(measuresParameter),
-    dimensions: markAsListParameter(dimensionsParameter),
-    since: dayQueryParameter.describe("First business day to include, as YYYY-MM-DD in the location's time zone"),
-    until: dayQueryParameter.describe(
-      `Last business day to include, as YYYY-MM-DD in the location's time zone. A query can contain up to ${metricLimits.days} days.`,
-    ),
-    compare: z
-      .enum(metricComparisonNames, `Must be one of: ${metricComparisonNames.join(", ")}`)
-      .optional()
-      .meta({ description: `Earlier period to compare with. ${comparisonDescription}`, example: "previous_year" }),
-    filters: filtersParameter,
-    sort: markAsListParameter(sortParameter),
-    limit: integerQueryParameter(z.int().min(1).max(metricLimits.rows)).default(defaultLimit).meta({
-      description: "Maximum number of rows in the response. `omittedRowCount` states how many were omitted.",
-      example: 100,
-      type: "integer",
-      minimum: 1,
-      maximum: metricLimits.rows,
-      default: defaultLimit,
-    }),
-    locationId: z.guid().optional().meta({
-      description:
-        "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
-    }),
-    locationIds: markAsListParameter(locationIdsParameter),
-  })
+export const MetricsQuery = object({
+  measures: markAsListParameter(measuresParameter),
+  dimensions: markAsListParameter(dimensionsParameter),
+  since: dayQueryParameter.describe("First business day to include, as YYYY-MM-DD in the location's time zone"),
+  until: dayQueryParameter.describe(
+    `Last business day to include, as YYYY-MM-DD in the location's time zone. A query can contain up to ${metricLimits.days} days.`,
+  ),
+  compare: z
+    .enum(metricComparisonNames, `Must be one of: ${metricComparisonNames.join(", ")}`)
+    .optional()
+    .meta({ description: `Earlier period to compare with. ${comparisonDescription}`, example: "previous_year" }),
+  filters: filtersParameter,
+  sort: markAsListParameter(sortParameter),
+  limit: integerQueryParameter(z.int().min(1).max(metricLimits.rows)).default(defaultLimit).meta({
+    description: "Maximum number of rows in the response. `omittedRowCount` states how many were omitted.",
+    example: 100,
+    type: "integer",
+    minimum: 1,
+    maximum: metricLimits.rows,
+    default: defaultLimit,
+  }),
+  locationId: z.guid().optional().meta({
+    description:
+      "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
+  }),
+  locationIds: markAsListParameter(locationIdsParameter),
+})
   .check(checkSinceIsNotAfterUntil)
   .superRefine(({ since, until, locationId, locationIds, measures, dimensions, filters, sort }, context) => {
     const days = countDays({ since, until });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { metricsExample } from "./examples/metrics.ts";
 import { field } from "./fields.ts";
 import {
@@ -22,48 +22,42 @@ function optionalFields<Name extends string, Field extends z.ZodType>(
   return Object.fromEntries(entries) as { [Key in Name]: z.ZodOptional<Field> };
 }
 
-const valuesSchema = z
-  .object(
-    optionalFields(metricMeasureNames, (name) =>
-      z
-        .int()
-        .nullable()
-        .meta({ description: describeMetricMeasure(name) }),
-    ),
-  )
-  .meta({ id: "MetricValues", description: "The values of the measures of the query", example: { sales: 1440 } });
+const valuesSchema = object(
+  optionalFields(metricMeasureNames, (name) =>
+    z
+      .int()
+      .nullable()
+      .meta({ description: describeMetricMeasure(name) }),
+  ),
+).meta({ id: "MetricValues", description: "The values of the measures of the query", example: { sales: 1440 } });
 
 export type MetricValues = z.infer<typeof valuesSchema>;
 
-const differencesSchema = z
-  .object(
-    optionalFields(metricMeasureNames, (name) =>
-      z
-        .int()
-        .nullable()
-        .meta({
-          description: `Value of \`${name}\` minus its value in the earlier period; null if one of them is null`,
-        }),
-    ),
-  )
-  .meta({
-    id: "MetricDifferences",
-    description: "Values minus those of the earlier period",
-    example: { sales: -1440 },
-  });
+const differencesSchema = object(
+  optionalFields(metricMeasureNames, (name) =>
+    z
+      .int()
+      .nullable()
+      .meta({
+        description: `Value of \`${name}\` minus its value in the earlier period; null if one of them is null`,
+      }),
+  ),
+).meta({
+  id: "MetricDifferences",
+  description: "Values minus those of the earlier period",
+  example: { sales: -1440 },
+});
 
-const percentsSchema = z
-  .object(
-    optionalFields(metricMeasureNames, (name) =>
-      z
-        .number()
-        .nullable()
-        .meta({
-          description: `Difference of \`${name}\` in percent of the absolute earlier value, with at most 2 decimals; null if the earlier value is 0 or null`,
-        }),
-    ),
-  )
-  .meta({ id: "MetricPercents", description: "Differences in percent", example: { sales: -50 } });
+const percentsSchema = object(
+  optionalFields(metricMeasureNames, (name) =>
+    z
+      .number()
+      .nullable()
+      .meta({
+        description: `Difference of \`${name}\` in percent of the absolute earlier value, with at most 2 decimals; null if the earlier value is 0 or null`,
+      }),
+  ),
+).meta({ id: "MetricPercents", description: "Differences in percent", example: { sales: -50 } });
 
 const dimensionFields = Object.fromEntries(
   metricDimensionNames.map((name) => {
@@ -79,7 +73,7 @@ export type MetricDimensionValues = {
   [Name in MetricDimension]?: z.infer<(typeof metricDimensions)[Name]["schema"]> | null;
 };
 
-const dimensionValuesSchema = z.object(dimensionFields).meta({
+const dimensionValuesSchema = object(dimensionFields).meta({
   id: "MetricDimensionValues",
   description: "The values of the dimensions of the query",
   example: { day: "2026-05-29" },
@@ -96,70 +90,61 @@ const currencySchema = z
   .nullable()
   .meta({ description: "ISO 4217 code of the currency; null for locations whose currency is unknown", example: "EUR" });
 
-export const MetricRow = z
-  .object({
-    currency: currencySchema,
-    dimensions: dimensionValuesSchema,
-    values: valuesSchema,
-    comparison: z
-      .object({
-        dimensions: dimensionValuesSchema.meta({
-          description:
-            "Dimension values of the row in the earlier period. Days, weeks and months are those at the same position of the period, and other values are the same.",
-        }),
-        ...comparisonShape,
-      })
-      .nullable()
-      .meta({ description: "The same row in the earlier period; null without `compare`" }),
+export const MetricRow = object({
+  currency: currencySchema,
+  dimensions: dimensionValuesSchema,
+  values: valuesSchema,
+  comparison: object({
+    dimensions: dimensionValuesSchema.meta({
+      description:
+        "Dimension values of the row in the earlier period. Days, weeks and months are those at the same position of the period, and other values are the same.",
+    }),
+    ...comparisonShape,
   })
-  .meta({
-    id: "MetricRow",
-    description: "The values of a combination of dimension values",
-    example: metricsExample.data[0],
-  });
+    .nullable()
+    .meta({ description: "The same row in the earlier period; null without `compare`" }),
+}).meta({
+  id: "MetricRow",
+  description: "The values of a combination of dimension values",
+  example: metricsExample.data[0],
+});
 
 export type MetricRow = z.infer<typeof MetricRow>;
 
-const unattributedSchema = z.object(
+const unattributedSchema = object(
   optionalFields(unattributedMeasures, (name) => z.int().meta({ description: describeMetricMeasure(name) })),
 );
 
-const totalsSchema = z
-  .object({
-    currency: currencySchema,
-    values: valuesSchema.describe("Values of all rows together, including omitted rows"),
-    comparison: z
-      .object(comparisonShape)
-      .nullable()
-      .meta({ description: "The totals of the earlier period; null without `compare`" }),
-    unattributed: unattributedSchema.nullable().meta({
-      description:
-        "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without product dimensions. Null without a product dimension, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",
-    }),
-  })
-  .meta({ id: "MetricTotals", description: "The totals of a currency", example: metricsExample.totals[0] });
+const totalsSchema = object({
+  currency: currencySchema,
+  values: valuesSchema.describe("Values of all rows together, including omitted rows"),
+  comparison: object(comparisonShape)
+    .nullable()
+    .meta({ description: "The totals of the earlier period; null without `compare`" }),
+  unattributed: unattributedSchema.nullable().meta({
+    description:
+      "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without product dimensions. Null without a product dimension, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",
+  }),
+}).meta({ id: "MetricTotals", description: "The totals of a currency", example: metricsExample.totals[0] });
 
 export type MetricTotals = z.infer<typeof totalsSchema>;
 
-export const Metrics = z
-  .object({
-    since: z.iso.date().describe("First business day"),
-    until: z.iso.date().describe("Last business day"),
-    compareSince: z.iso.date().nullable().describe("First day of the earlier period; null without `compare`"),
-    compareUntil: z.iso.date().nullable().describe("Last day of the earlier period; null without `compare`"),
-    measures: z.array(metricMeasureNameSchema).describe("The measures of the query"),
-    dimensions: z.array(metricDimensionNameSchema).describe("The dimensions of the query"),
-    data: z.array(MetricRow).meta({
-      description:
-        "Rows, one for each combination of dimension values and currency. With `compare`, also those that only the earlier period has.",
-    }),
-    totals: z.array(totalsSchema).describe("Totals, one for each currency"),
-    rowCount: field.count("Number of rows in `data`"),
-    omittedRowCount: field.count("Number of rows that `limit` omitted"),
-    missingReportCount: field.count(
-      "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
-    ),
-  })
-  .meta({ id: "Metrics", description: "Figures of reports by dimension", example: metricsExample });
+export const Metrics = object({
+  since: z.iso.date().describe("First business day"),
+  until: z.iso.date().describe("Last business day"),
+  compareSince: z.iso.date().nullable().describe("First day of the earlier period; null without `compare`"),
+  compareUntil: z.iso.date().nullable().describe("Last day of the earlier period; null without `compare`"),
+  measures: array(metricMeasureNameSchema).describe("The measures of the query"),
+  dimensions: array(metricDimensionNameSchema).describe("The dimensions of the query"),
+  data: array(MetricRow).describe(
+    "Rows, one for each combination of dimension values and currency. With `compare`, also those that only the earlier period has.",
+  ),
+  totals: array(totalsSchema).describe("Totals, one for each currency"),
+  rowCount: field.count("Number of rows in `data`"),
+  omittedRowCount: field.count("Number of rows that `limit` omitted"),
+  missingReportCount: field.count(
+    "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
+  ),
+}).meta({ id: "Metrics", description: "Figures of reports by dimension", example: metricsExample });
 
 export type Metrics = z.infer<typeof Metrics>;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import type { RequestIssueCode } from "./errors.ts";
 import { establishmentShape } from "./establishment.ts";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
@@ -34,17 +34,16 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 
 /** A live order in a request. The point of sale sends the whole order again after each change. */
-export const OrderLiveInput = z
-  .object({
-    id: ClientGeneratedId.describe("ID of the order, equal to `data.id`"),
-    tillId: ClientGeneratedId.describe("ID of the till that the order belongs to"),
-    revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).meta({
-      description:
-        "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
-    }),
-    ...establishmentShape,
-    data: PosOrderData,
-  })
+export const OrderLiveInput = object({
+  id: ClientGeneratedId.describe("ID of the order, equal to `data.id`"),
+  tillId: ClientGeneratedId.describe("ID of the till that the order belongs to"),
+  revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).meta({
+    description:
+      "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
+  }),
+  ...establishmentShape,
+  data: PosOrderData,
+})
   .check(matchingIdCheck)
   .meta({
     id: "OrderLiveInput",
@@ -90,32 +89,30 @@ export function pickLiveOrderSummaryFields(order: PosOrderData) {
 
 const orderFields = OrderV2.shape;
 
-export const OrderLive = z
-  .object({
-    id: field.uuid("ID of the order"),
-    createdAt: field.dateTime("When the order was first received"),
-    updatedAt: field.dateTime("When the stored order was last changed"),
-    locationId: field.uuid("ID of the location"),
-    ...withoutFieldDefaults(establishmentShape),
-    roomName: orderFields.roomName,
-    tableName: orderFields.tableName,
-    tillId: field.uuid("ID of the till that the order belongs to"),
-    revisionHash: field.text("Hash that changes with each revision of the order"),
-    total: orderFields.total,
-    totalTax: orderFields.totalTax,
-    totalDiscount: orderFields.totalDiscount,
-    totalWithoutTax: orderFields.totalWithoutTax,
-    leftToPay: orderFields.leftToPay,
-    serviceType: orderFields.serviceType,
-    channel: orderFields.channel,
-    source: orderFields.source,
-    data: orderDataResponse,
-  })
-  .meta({
-    id: "OrderLive",
-    description: "A live order: an order whose till has not been closed yet",
-    example: orderLiveExample,
-  });
+export const OrderLive = object({
+  id: field.uuid("ID of the order"),
+  createdAt: field.dateTime("When the order was first received"),
+  updatedAt: field.dateTime("When the stored order was last changed"),
+  locationId: field.uuid("ID of the location"),
+  ...withoutFieldDefaults(establishmentShape),
+  roomName: orderFields.roomName,
+  tableName: orderFields.tableName,
+  tillId: field.uuid("ID of the till that the order belongs to"),
+  revisionHash: field.text("Hash that changes with each revision of the order"),
+  total: orderFields.total,
+  totalTax: orderFields.totalTax,
+  totalDiscount: orderFields.totalDiscount,
+  totalWithoutTax: orderFields.totalWithoutTax,
+  leftToPay: orderFields.leftToPay,
+  serviceType: orderFields.serviceType,
+  channel: orderFields.channel,
+  source: orderFields.source,
+  data: orderDataResponse,
+}).meta({
+  id: "OrderLive",
+  description: "A live order: an order whose till has not been closed yet",
+  example: orderLiveExample,
+});
 
 export type OrderLive = z.infer<typeof OrderLive>;
 
@@ -141,7 +138,7 @@ export const orderLeftStreamReasons = {
 export type OrderLeftStreamReason = keyof typeof orderLeftStreamReasons;
 
 /** The data of a stream event of type `left`. */
-export const OrderLeftStreamEventData = z.object({
+export const OrderLeftStreamEventData = object({
   id: z.guid(),
   locationId: z.guid(),
   tillId: z.guid(),
@@ -151,7 +148,7 @@ export const OrderLeftStreamEventData = z.object({
 export type OrderLeftStreamEventData = z.infer<typeof OrderLeftStreamEventData>;
 
 /** An order in events: the data from the point of sale, its location and till, and the establishment fields. */
-export const LiveOrderInEvent = z.object({
+export const LiveOrderInEvent = object({
   ...orderDataResponse.shape,
   tillId: OrderLive.shape.tillId,
   revisionHash: OrderLive.shape.revisionHash,

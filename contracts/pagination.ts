@@ -1,49 +1,45 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { dayMs, RequestDateTime } from "./date-time.ts";
 import { boundedString, field } from "./fields.ts";
 
-const pageMetaSchema = z
-  .object({
-    totalPage: field.count("Total number of pages with this page size"),
-    totalCount: field.count("Total number of items on all pages"),
-    currentPageIndex: field.count("Zero-based index of this page"),
-    pageSize: z.int().min(1).max(100).meta({
-      description:
-        "Requested number of items per page. A page has fewer items if the list ends or if more items would exceed 4 MB.",
-    }),
-  })
-  .meta({
-    id: "PageMeta",
-    description: "Index and size of this page, and total numbers of pages and items",
-    example: { totalPage: 3, totalCount: 30, currentPageIndex: 1, pageSize: 10 },
-  });
+const pageMetaSchema = object({
+  totalPage: field.count("Total number of pages with this page size"),
+  totalCount: field.count("Total number of items on all pages"),
+  currentPageIndex: field.count("Zero-based index of this page"),
+  pageSize: z.int().min(1).max(100).meta({
+    description:
+      "Requested number of items per page. A page has fewer items if the list ends or if more items would exceed 4 MB.",
+  }),
+}).meta({
+  id: "PageMeta",
+  description: "Index and size of this page, and total numbers of pages and items",
+  example: { totalPage: 3, totalCount: 30, currentPageIndex: 1, pageSize: 10 },
+});
 
-const pageLinksSchema = z
-  .object({
-    self: z.url().describe("URL of this page"),
-    first: z.url().describe("URL of the first page"),
-    last: z.url().describe("URL of the last page"),
-    next: z.url().nullable().meta({
-      description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
-    }),
-    prev: z.url().nullable().describe("URL of the previous page; null on the first page"),
-  })
-  .meta({
-    id: "PageLinks",
-    description: "Absolute URLs of this page and of other pages, with the same filters as this request",
-    example: {
-      self: "http://127.0.0.1:4000/v2/reports?index=1&size=10",
-      first: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
-      last: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
-      next: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
-      prev: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
-    },
-  });
+const pageLinksSchema = object({
+  self: z.url().describe("URL of this page"),
+  first: z.url().describe("URL of the first page"),
+  last: z.url().describe("URL of the last page"),
+  next: z.url().nullable().meta({
+    description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
+  }),
+  prev: z.url().nullable().describe("URL of the previous page; null on the first page"),
+}).meta({
+  id: "PageLinks",
+  description: "Absolute URLs of this page and of other pages, with the same filters as this request",
+  example: {
+    self: "http://127.0.0.1:4000/v2/reports?index=1&size=10",
+    first: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
+    last: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
+    next: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
+    prev: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
+  },
+});
 
 /** Returns the schema of a page of a list: `{data, meta, links, nextPageToken}`. */
 export function paginatedSchema<Item extends z.ZodType>(item: Item) {
-  return z.object({
-    data: z.array(item).describe("Items of this page"),
+  return object({
+    data: array(item).describe("Items of this page"),
     meta: pageMetaSchema,
     links: pageLinksSchema,
     nextPageToken: field.nullableText(

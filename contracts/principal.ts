@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { RateLimit } from "./api-consumer.ts";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { posApplicationNames } from "./pos-application.ts";
@@ -6,7 +6,7 @@ import { posApplicationNames } from "./pos-application.ts";
 /** The responses of the accounts service to the gateway and to other services. */
 
 /** The fields of a location that other services need. */
-export const LocationRef = z.object({
+export const LocationRef = object({
   id: z.guid(),
   application: z.enum(posApplicationNames),
   legacyId: z.int().min(1).nullable(),
@@ -21,11 +21,11 @@ export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.stri
 export type LocationRefWithCurrency = z.infer<typeof LocationRefWithCurrency>;
 
 /** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
-export const ResolvedApiKey = z.object({
+export const ResolvedApiKey = object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
   consumer: z.string(),
-  scopes: z.array(z.string()),
+  scopes: array(z.string()),
   /** The location of the key; null for an operator's key. */
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),

@@ -1,10 +1,10 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { diningRoomTypes, financialMovementTypes, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import { reportV2Example } from "./examples/report-v2.ts";
 import { field } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 
-const recordedPayment = z.object({
+const recordedPayment = object({
   quantity: field.reportQuantity("Number of payment rows"),
   totalAmount: field.computedAmount("Amount paid, net of change and excluding `tipsAmount`"),
   changeAmount: field.computedAmount("Change that guests received"),
@@ -14,27 +14,27 @@ const recordedPayment = z.object({
   paymentType: z.enum(paymentRowTypes).describe("Type of the payment rows, such as payment, change or tip"),
 });
 
-const cancellation = z.object({
+const cancellation = object({
   quantity: field.reportQuantity("Number of units canceled"),
   amount: field.computedAmount("Total price of the canceled products"),
   afterFinalization: field.boolean("Whether the products were canceled after the bill was first printed"),
   name: field.text("Reason for the cancellation; empty if no reason was given"),
 });
 
-const transfer = z.object({
+const transfer = object({
   amount: field.computedAmount("Total price of the transferred products"),
   quantity: field.reportQuantity("Number of units transferred"),
   name: field.text("Destination of the transfer; empty if the point of sale sent none"),
 });
 
-const modifier = z.object({
+const modifier = object({
   quantity: field.reportQuantity("Number of units sold with the modifier option"),
   groupName: field.nullableText("Name of the modifier group"),
   amount: field.computedAmount("Amount that the modifier option added to sales, including VAT"),
   name: field.nullableText("Name of the modifier option"),
 });
 
-const cashMovement = z.object({
+const cashMovement = object({
   entryCatalogId: field.nullableText("ID that the point of sale assigned to the movement"),
   entryAmount: field.computedAmount("Amount of the movement (negative if money was paid out)"),
   deviceIdentifier: field.nullableText("ID of the device on which the movement was recorded"),
@@ -55,7 +55,7 @@ const cashMovement = z.object({
   customerName: field.nullableText("Name of the customer who made the payment; null if the movement has no customer"),
 });
 
-const discount = z.object({
+const discount = object({
   discountName: field.nullableText("Name of the discount"),
   discountValue: field.computedAmount("Amount deducted from sales, including VAT"),
   discountCatalogId: field.nullableText(
@@ -64,21 +64,19 @@ const discount = z.object({
   quantity: field.reportQuantity("Number of uses of the discount. A discount on several products counts once."),
   vatAmount: field.computedAmount("VAT included in the discount"),
   gifted: field.boolean("Whether the discount reduced the price of the product to zero"),
-  taxRepartition: z
-    .array(
-      z.object({
-        quantity: field.reportQuantity("Number of discounted product rows with this VAT rate"),
-        discountValue: field.computedAmount("Amount of the discount including VAT"),
-        taxableAmount: field.computedAmount("Amount of the discount excluding VAT"),
-        taxAmount: field.computedAmount("VAT included in the discount"),
-        taxName: field.nullableText("Name of the tax"),
-        taxRate: field.vatBasisPoints(),
-      }),
-    )
-    .meta({ description: "Breakdown of the discount by VAT rate" }),
+  taxRepartition: array(
+    object({
+      quantity: field.reportQuantity("Number of discounted product rows with this VAT rate"),
+      discountValue: field.computedAmount("Amount of the discount including VAT"),
+      taxableAmount: field.computedAmount("Amount of the discount excluding VAT"),
+      taxAmount: field.computedAmount("VAT included in the discount"),
+      taxName: field.nullableText("Name of the tax"),
+      taxRate: field.vatBasisPoints(),
+    }),
+  ).describe("Breakdown of the discount by VAT rate"),
 });
 
-const product = z.object({
+const product = object({
   productCatalogId: field.nullableText(
     "Catalog ID of the product; null for a temporary product, which is not in the catalog",
   ),
@@ -91,7 +89,7 @@ const product = z.object({
   category: field.nullableText("Name of the category"),
 });
 
-const clerkShift = z.object({
+const clerkShift = object({
   id: field.text("ID of the clerk"),
   clockInDate: field.nullableDateTime("When the shift began; null if unknown"),
   clockOutDate: field.nullableDateTime("When the shift ended; null if it had not ended when the till was closed"),
@@ -112,14 +110,14 @@ const clerkShift = z.object({
   losses: field.computedAmount("Total price of the lost products in the shift's orders"),
 });
 
-const payment = z.object({
+const payment = object({
   paymentName: field.nullableText("Name of the payment method"),
   paymentAmount: field.computedAmount("Amount that the point of sale declared for the payment method"),
   paymentMode: z.enum(paymentModes).describe("Payment mode, such as cash or card"),
   paymentCatalogId: field.nullableText("Catalog ID of the payment method"),
 });
 
-const room = z.object({
+const room = object({
   orderCount: field.count("Number of the room's orders that were neither canceled nor transferred"),
   guestCount: field.count("Number of guests in the room's orders that were neither canceled nor transferred"),
   totalExcludingTax: field.computedAmount("Sales excluding VAT"),
@@ -129,29 +127,27 @@ const room = z.object({
   name: field.nullableText("Name of the room"),
 });
 
-const menuStep = z.object({
+const menuStep = object({
   stepName: field.nullableText("Name of the menu step (course)"),
   quantity: field.reportQuantity("Total number of units sold in this menu step, across all products"),
-  products: z
-    .array(
-      z.object({
-        name: field.nullableText("Name of the product"),
-        quantity: field.reportQuantity("Number of units of the product sold in this menu step"),
-      }),
-    )
-    .meta({ description: "Products that guests chose in this menu step" }),
+  products: array(
+    object({
+      name: field.nullableText("Name of the product"),
+      quantity: field.reportQuantity("Number of units of the product sold in this menu step"),
+    }),
+  ).describe("Products that guests chose in this menu step"),
 });
 
-const menu = z.object({
+const menu = object({
   name: field.nullableText("Name of the set menu"),
   coursesDescription: field.text("Names of the menu steps, joined by ` + `"),
   quantity: field.reportQuantity("Number of set menus sold"),
   totalExcludingTax: field.computedAmount("Sales excluding VAT"),
   totalSales: field.computedAmount("Sales including VAT"),
-  steps: z.array(menuStep).describe("Products that guests chose in each menu step (course)"),
+  steps: array(menuStep).describe("Products that guests chose in each menu step (course)"),
 });
 
-const tax = z.object({
+const tax = object({
   taxName: field.nullableText("Name of the tax"),
   taxRate: field.vatBasisPoints(),
   taxAmount: field.computedAmount("VAT on the sales to which this tax applies"),
@@ -159,7 +155,7 @@ const tax = z.object({
   taxCatalogId: field.nullableText("Catalog ID of the tax"),
 });
 
-const orderSummary = z.object({
+const orderSummary = object({
   id: field.uuid("ID of the order"),
   roomName: field.nullableText("Name of the room"),
   openedAt: field.dateTime("When the order was opened at the point of sale"),
@@ -188,58 +184,55 @@ export const commonReportFieldsShape = {
  * The end-of-day report of a till. All fields are always present. If the till lacks a text, the top-level field is
  * empty, except `address2`, `logoUrl` and `note`, which are null.
  */
-export const ReportV2 = z
-  .object({
-    id: field.uuid("ID of the report. The ID stays the same when the till is replaced or reprocessed."),
-    locationId: field.uuid("ID of the location"),
-    tillId: field.uuid("ID of the till from which the report was computed"),
-    ...commonReportFieldsShape,
-    orderCount: field.count("Number of orders that were neither canceled nor transferred"),
-    establishmentName: field.text("Name of the establishment"),
-    siretCode: field.text("French business registration number (SIRET)"),
-    customHeader: field.text("Text printed at the top of each ticket"),
-    customFooter: field.text("Text printed at the bottom of each ticket"),
-    companyName: field.text("Name of the company, as printed in the header of each ticket"),
-    phoneNumber: field.text("Phone number of the establishment"),
-    website: field.text("Website of the establishment"),
-    locale: LocaleCode,
-    address1: field.text("First line of the establishment's address"),
-    address2: field.nullableText("Second line of the establishment's address; null if there is none"),
-    logoUrl: field.nullableText("URL of the establishment's logo; null if there is none"),
-    zipCode: field.text("Postal code of the establishment"),
-    tvaCode: field.text("VAT number of the establishment"),
-    country: field.text("Country of the establishment"),
-    nafCode: field.text("French business activity code (NAF)"),
-    city: field.text("City of the establishment"),
-    note: field.nullableText("Note that the clerk added to the till; null if there is none"),
-    reportVersion: z
-      .int()
-      .min(1)
-      .meta({ description: "Version of the calculation that produced the report", example: 1 }),
-    reportRecordedPayments: z.array(recordedPayment).describe("Payments recorded in orders, by name, mode and type"),
-    reportCancellations: z.array(cancellation).describe("Canceled products, by reason and `afterFinalization`"),
-    reportTransferred: z.array(transfer).describe("Transferred products, by destination"),
-    reportModifiers: z.array(modifier).describe("Modifier options of sold products, by group and name"),
-    reportEntries: z
-      .array(cashMovement)
-      .meta({ description: "Financial movements: money received or paid out for reasons other than sales" }),
-    reportDiscounts: z.array(discount).describe("Discounts on sold products, by name, catalog ID and `gifted`"),
-    reportProducts: z.array(product).describe("Units sold and sales by product"),
-    reportClerksShift: z.array(clerkShift).meta({
-      description:
-        "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses. An order or payment outside all shifts of its clerk counts in the clerk's first shift.",
-    }),
-    reportPayments: z.array(payment).describe("Payment totals that the point of sale declared, by payment method"),
-    reportRooms: z.array(room).describe("Orders, guests and sales by room"),
-    reportMenus: z.array(menu).describe("Sales by set menu, with the products that guests chose"),
-    reportTaxes: z.array(tax).describe("Sales and VAT by tax"),
-    orders: z.array(orderSummary).describe("Summaries of all orders of the shift, except training orders"),
-  })
-  .meta({
-    id: "ReportV2",
-    description: "End-of-day report, computed from the till of a shift",
-    example: reportV2Example,
-  });
+export const ReportV2 = object({
+  id: field.uuid("ID of the report. The ID stays the same when the till is replaced or reprocessed."),
+  locationId: field.uuid("ID of the location"),
+  tillId: field.uuid("ID of the till from which the report was computed"),
+  ...commonReportFieldsShape,
+  orderCount: field.count("Number of orders that were neither canceled nor transferred"),
+  establishmentName: field.text("Name of the establishment"),
+  siretCode: field.text("French business registration number (SIRET)"),
+  customHeader: field.text("Text printed at the top of each ticket"),
+  customFooter: field.text("Text printed at the bottom of each ticket"),
+  companyName: field.text("Name of the company, as printed in the header of each ticket"),
+  phoneNumber: field.text("Phone number of the establishment"),
+  website: field.text("Website of the establishment"),
+  locale: LocaleCode,
+  address1: field.text("First line of the establishment's address"),
+  address2: field.nullableText("Second line of the establishment's address; null if there is none"),
+  logoUrl: field.nullableText("URL of the establishment's logo; null if there is none"),
+  zipCode: field.text("Postal code of the establishment"),
+  tvaCode: field.text("VAT number of the establishment"),
+  country: field.text("Country of the establishment"),
+  nafCode: field.text("French business activity code (NAF)"),
+  city: field.text("City of the establishment"),
+  note: field.nullableText("Note that the clerk added to the till; null if there is none"),
+  reportVersion: z
+    .int()
+    .min(1)
+    .meta({ description: "Version of the calculation that produced the report", example: 1 }),
+  reportRecordedPayments: array(recordedPayment).describe("Payments recorded in orders, by name, mode and type"),
+  reportCancellations: array(cancellation).describe("Canceled products, by reason and `afterFinalization`"),
+  reportTransferred: array(transfer).describe("Transferred products, by destination"),
+  reportModifiers: array(modifier).describe("Modifier options of sold products, by group and name"),
+  reportEntries: array(cashMovement).describe(
+    "Financial movements: money received or paid out for reasons other than sales",
+  ),
+  reportDiscounts: array(discount).describe("Discounts on sold products, by name, catalog ID and `gifted`"),
+  reportProducts: array(product).describe("Units sold and sales by product"),
+  reportClerksShift: array(clerkShift).describe(
+    "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses. An order or payment outside all shifts of its clerk counts in the clerk's first shift.",
+  ),
+  reportPayments: array(payment).describe("Payment totals that the point of sale declared, by payment method"),
+  reportRooms: array(room).describe("Orders, guests and sales by room"),
+  reportMenus: array(menu).describe("Sales by set menu, with the products that guests chose"),
+  reportTaxes: array(tax).describe("Sales and VAT by tax"),
+  orders: array(orderSummary).describe("Summaries of all orders of the shift, except training orders"),
+}).meta({
+  id: "ReportV2",
+  description: "End-of-day report, computed from the till of a shift",
+  example: reportV2Example,
+});
 
 export type ReportV2 = z.infer<typeof ReportV2>;
 

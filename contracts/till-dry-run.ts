@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { Day, DayCheck, DayTill } from "./day.ts";
 import { dayExample } from "./examples/day.ts";
 import { field } from "./fields.ts";
@@ -7,7 +7,7 @@ import { type TillReportParkedReason, TillWithBodyUrl, tillReportParkedReasons }
 /** The topic of the NATS requests with which till-ingest lets reporting compute a dry run. */
 export const tillDryRunTopic = "reporting.dry-run-till";
 
-export const tillDryRunRequestSchema = z.object({
+export const tillDryRunRequestSchema = object({
   locationId: z.guid(),
   timeZone: z.string(),
   tillId: z.guid(),
@@ -33,66 +33,61 @@ type TillWarningCode = keyof typeof tillWarningCodes;
 
 const tillWarningCodeNames = Object.keys(tillWarningCodes) as [TillWarningCode, ...TillWarningCode[]];
 
-export const TillWarning = z
-  .object({
-    path: field.text("Path of the value in the body, or of the first such value"),
-    code: z.enum(tillWarningCodeNames).meta({
-      description: `Type of the warning. ${tillWarningCodeNames.map((code) => `\`${code}\`: ${tillWarningCodes[code]}.`).join(" ")} New types can be added.`,
-    }),
-    message: field.text("What is probably wrong, and how to correct it"),
-  })
-  .meta({
-    id: "TillWarning",
-    description: "A value of a till that a push accepts, but that is probably wrong",
-    example: {
-      path: "orderList[0].productRowList[0].taxRate",
-      code: "tax_rate_unit",
-      message:
-        "Tax rates of tills are in percent, so that 1000 means 1000%. The rate is probably in hundredths of a percent: to state 10%, send 10.",
-    },
-  });
+export const TillWarning = object({
+  path: field.text("Path of the value in the body, or of the first such value"),
+  code: z.enum(tillWarningCodeNames).meta({
+    description: `Type of the warning. ${tillWarningCodeNames.map((code) => `\`${code}\`: ${tillWarningCodes[code]}.`).join(" ")} New types can be added.`,
+  }),
+  message: field.text("What is probably wrong, and how to correct it"),
+}).meta({
+  id: "TillWarning",
+  description: "A value of a till that a push accepts, but that is probably wrong",
+  example: {
+    path: "orderList[0].productRowList[0].taxRate",
+    code: "tax_rate_unit",
+    message:
+      "Tax rates of tills are in percent, so that 1000 means 1000%. The rate is probably in hundredths of a percent: to state 10%, send 10.",
+  },
+});
 
 export type TillWarning = z.infer<typeof TillWarning>;
 
 const [tillExample] = dayExample.tills;
 
 /** The result of a push with `dryRun=true`. */
-export const TillDryRun = z
-  .object({
-    tillId: field.uuid("ID of the till"),
-    locationId: field.uuid("ID of the location of the till"),
-    isDryRun: z.literal(true).describe("Always true: nothing was stored"),
-    reportState: TillWithBodyUrl.shape.reportState.exclude(["pending"]).meta({
-      description:
-        "The state that the report would have. `done`: it can be computed. `parked`: it cannot be computed, as `reportParkedReason` states. `training`: a till in training mode has no report.",
-    }),
-    reportParkedReason: TillWithBodyUrl.shape.reportParkedReason,
-    warnings: z.array(TillWarning).meta({
-      description: "Values that a push accepts, but that are probably wrong. Empty if nothing was found.",
-    }),
-    till: DayTill.nullable().meta({
-      description: "The till as its business day would list it; null unless `reportState` is `done`",
-    }),
-    reconciliation: z.array(DayCheck).meta({
-      description:
-        "The checks of the figures of this till, and of its report number and shift among those of its device. Empty unless `reportState` is `done`.",
-    }),
-    day: Day.pick({ day: true, state: true, reasons: true, tillCount: true }).nullable().meta({
-      id: "DayDryRun",
-      description:
-        "The business day of the till as it would be after the push, and after the end of the till's shift; null unless `reportState` is `done`",
-    }),
-  })
-  .meta({
-    id: "TillDryRun",
-    description: "What a push of the till would result in. Nothing was stored.",
-    example: {
-      ...{ tillId: tillExample?.tillId, locationId: dayExample.locationId, isDryRun: true },
-      ...{ reportState: "done", reportParkedReason: null, warnings: [], till: tillExample },
-      reconciliation: dayExample.reconciliation,
-      day: { day: dayExample.day, state: "closed", reasons: [], tillCount: 1 },
-    },
-  });
+export const TillDryRun = object({
+  tillId: field.uuid("ID of the till"),
+  locationId: field.uuid("ID of the location of the till"),
+  isDryRun: z.literal(true).describe("Always true: nothing was stored"),
+  reportState: TillWithBodyUrl.shape.reportState.exclude(["pending"]).meta({
+    description:
+      "The state that the report would have. `done`: it can be computed. `parked`: it cannot be computed, as `reportParkedReason` states. `training`: a till in training mode has no report.",
+  }),
+  reportParkedReason: TillWithBodyUrl.shape.reportParkedReason,
+  warnings: array(TillWarning).describe(
+    "Values that a push accepts, but that are probably wrong. Empty if nothing was found.",
+  ),
+  till: DayTill.nullable().meta({
+    description: "The till as its business day would list it; null unless `reportState` is `done`",
+  }),
+  reconciliation: array(DayCheck).describe(
+    "The checks of the figures of this till, and of its report number and shift among those of its device. Empty unless `reportState` is `done`.",
+  ),
+  day: Day.pick({ day: true, state: true, reasons: true, tillCount: true }).nullable().meta({
+    id: "DayDryRun",
+    description:
+      "The business day of the till as it would be after the push, and after the end of the till's shift; null unless `reportState` is `done`",
+  }),
+}).meta({
+  id: "TillDryRun",
+  description: "What a push of the till would result in. Nothing was stored.",
+  example: {
+    ...{ tillId: tillExample?.tillId, locationId: dayExample.locationId, isDryRun: true },
+    ...{ reportState: "done", reportParkedReason: null, warnings: [], till: tillExample },
+    reconciliation: dayExample.reconciliation,
+    day: { day: dayExample.day, state: "closed", reasons: [], tillCount: 1 },
+  },
+});
 
 /**
  * Also the reply of reporting to till-ingest. Its warnings come from the report, and till-ingest adds those of the body that it

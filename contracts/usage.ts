@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { boundedArray, boundedString, field } from "./fields.ts";
 
@@ -25,75 +25,71 @@ const routeSchema = z.string().meta({
   example: "/v2/tills",
 });
 
-export const UsageCount = z
-  .object({
-    periodStart: UtcDateTimeSchema.meta({
-      description: "Start of the minute, hour or day. Days begin at midnight UTC.",
-      example: "2026-05-29T10:17:00.000Z",
-    }),
-    ...usageKeyShape,
-    route: routeSchema,
-    statusClass: z.enum(usageStatusClasses).meta({ description: "Class of the response statuses", example: "2xx" }),
-    requestCount: z.int().min(1).meta({ description: "Number of requests", example: 42 }),
-  })
-  .meta({
-    id: "UsageCount",
-    description: "Number of requests of one API key to one route with one class of response statuses, in one period",
-    example: {
-      periodStart: "2026-05-29T10:17:00.000Z",
-      keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
-      keyPrefix: "pragma_4fGh2Kq",
-      locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
-      route: "/v2/tills",
-      statusClass: "2xx",
-      requestCount: 42,
-    },
-  });
+export const UsageCount = object({
+  periodStart: UtcDateTimeSchema.meta({
+    description: "Start of the minute, hour or day. Days begin at midnight UTC.",
+    example: "2026-05-29T10:17:00.000Z",
+  }),
+  ...usageKeyShape,
+  route: routeSchema,
+  statusClass: z.enum(usageStatusClasses).meta({ description: "Class of the response statuses", example: "2xx" }),
+  requestCount: z.int().min(1).meta({ description: "Number of requests", example: 42 }),
+}).meta({
+  id: "UsageCount",
+  description: "Number of requests of one API key to one route with one class of response statuses, in one period",
+  example: {
+    periodStart: "2026-05-29T10:17:00.000Z",
+    keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+    keyPrefix: "pragma_4fGh2Kq",
+    locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+    route: "/v2/tills",
+    statusClass: "2xx",
+    requestCount: 42,
+  },
+});
 
 export type UsageCount = z.infer<typeof UsageCount>;
 
-export const FailedRequest = z
-  .object({
-    id: field.uuid("ID of this entry"),
-    failedAt: field.dateTime("When the request ended"),
-    ...usageKeyShape,
-    route: routeSchema,
-    method: z.string().meta({ description: "Method of the request", example: "POST" }),
-    status: z.int().meta({
-      description: "Response status; 499 if the client closed the connection before the response",
-      example: 409,
-    }),
-    code: z.string().nullable().meta({
-      description: "Error code of the response; null if the response had none, such as a response to HEAD",
-      example: "till_conflict",
-    }),
-    requestId: z.string().meta({
-      description: "ID of the request, as in the `x-request-id` header and in the error response",
-      example: "0b2f7f3c-8f0e-4c5c-9a33-0d8a3a7c6f11",
-    }),
-    count: z.int().min(1).meta({
-      description:
-        "1, or more if many requests failed in the same way within seconds: then this is the latest of them, and the others are counted here instead of being listed",
-      example: 1,
-    }),
-  })
-  .meta({
-    id: "FailedRequest",
-    description: "A request of an API key that was answered with a status of 400 or more",
-    example: {
-      id: "c3a1c9f2-6a0e-4b53-a1be-6f6b6a2f7e10",
-      failedAt: "2026-05-29T10:17:19.000Z",
-      keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
-      keyPrefix: "pragma_4fGh2Kq",
-      locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
-      route: "/v2/tills",
-      method: "POST",
-      status: 409,
-      code: "till_conflict",
-      requestId: "0b2f7f3c-8f0e-4c5c-9a33-0d8a3a7c6f11",
-      count: 1,
-    },
-  });
+export const FailedRequest = object({
+  id: field.uuid("ID of this entry"),
+  failedAt: field.dateTime("When the request ended"),
+  ...usageKeyShape,
+  route: routeSchema,
+  method: z.string().meta({ description: "Method of the request", example: "POST" }),
+  status: z.int().meta({
+    description: "Response status; 499 if the client closed the connection before the response",
+    example: 409,
+  }),
+  code: z.string().nullable().meta({
+    description: "Error code of the response; null if the response had none, such as a response to HEAD",
+    example: "till_conflict",
+  }),
+  requestId: z.string().meta({
+    description: "ID of the request, as in the `x-request-id` header and in the error response",
+    example: "0b2f7f3c-8f0e-4c5c-9a33-0d8a3a7c6f11",
+  }),
+  count: z.int().min(1).meta({
+    description:
+      "1, or more if many requests failed in the same way within seconds: then this is the latest of them, and the others are counted here instead of being listed",
+    example: 1,
+  }),
+}).meta({
+  id: "FailedRequest",
+  description: "A request of an API key that was answered with a status of 400 or more",
+  example: {
+    id: "c3a1c9f2-6a0e-4b53-a1be-6f6b6a2f7e10",
+    failedAt: "2026-05-29T10:17:19.000Z",
+    keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+    keyPrefix: "pragma_4fGh2Kq",
+    locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+    route: "/v2/tills",
+    method: "POST",
+    status: 409,
+    code: "till_conflict",
+    requestId: "0b2f7f3c-8f0e-4c5c-9a33-0d8a3a7c6f11",
+    count: 1,
+  },
+});
 
 export type FailedRequest = z.infer<typeof FailedRequest>;
 
@@ -106,10 +102,10 @@ export const usageBatchLimits = { counts: 2_000, failures: 500 } as const;
 const batchRouteSchema = boundedString(64, { min: 1 });
 
 /** Requests of several API keys that a gateway has counted. accounts stores each batch once, whatever is repeated. */
-export const usageBatchSchema = z.object({
+export const usageBatchSchema = object({
   id: z.guid(),
   counts: boundedArray(
-    z.object({
+    object({
       keyId: z.guid(),
       /** Minutes since 1970. */
       minute: z.int().min(0).max(1_000_000_000),
@@ -121,7 +117,7 @@ export const usageBatchSchema = z.object({
     usageBatchLimits.counts,
   ),
   failures: boundedArray(
-    z.object({
+    object({
       keyId: z.guid(),
       failedAt: z.iso.datetime(),
       route: batchRouteSchema,

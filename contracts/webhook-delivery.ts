@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";
@@ -8,55 +8,51 @@ export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed
 
 export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 
-export const WebhookDelivery = z
-  .object({
-    id: field.uuid("ID of the delivery"),
-    createdAt: field.dateTime("When the delivery was created"),
-    webhookId: field.uuid("ID of the webhook"),
-    messageId: field.uuid(
-      "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
-    ),
-    event: z.enum(webhookEventNames).describe("Name of the event that the message is about"),
-    state: z.enum(webhookDeliveryStates).meta({
-      description:
-        "State of the delivery. `pending`: the next attempt is due at `nextAttemptAt`. `sending`: an attempt is in progress. `succeeded`: an attempt succeeded. `failed`: all attempts failed.",
-    }),
-    nextAttemptAt: field.nullableDateTime(
-      "Time of the next attempt if the webhook is active; null unless the delivery is pending",
-    ),
-    settledAt: field.nullableDateTime(
-      "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet. While a replay or recovery of the delivery is in progress, this is still the time of the earlier result.",
-    ),
-  })
-  .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
+export const WebhookDelivery = object({
+  id: field.uuid("ID of the delivery"),
+  createdAt: field.dateTime("When the delivery was created"),
+  webhookId: field.uuid("ID of the webhook"),
+  messageId: field.uuid(
+    "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
+  ),
+  event: z.enum(webhookEventNames).describe("Name of the event that the message is about"),
+  state: z.enum(webhookDeliveryStates).meta({
+    description:
+      "State of the delivery. `pending`: the next attempt is due at `nextAttemptAt`. `sending`: an attempt is in progress. `succeeded`: an attempt succeeded. `failed`: all attempts failed.",
+  }),
+  nextAttemptAt: field.nullableDateTime(
+    "Time of the next attempt if the webhook is active; null unless the delivery is pending",
+  ),
+  settledAt: field.nullableDateTime(
+    "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet. While a replay or recovery of the delivery is in progress, this is still the time of the earlier result.",
+  ),
+}).meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
 
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-export const WebhookDeliveryAttempt = z
-  .object({
-    generation: z.int().min(1).meta({
-      description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
-    }),
-    number: z.int().min(1).describe("Number of the attempt within its generation, starting at 1"),
-    startedAt: field.dateTime("When the attempt started"),
-    milliseconds: z
-      .int()
-      .min(0)
-      .nullable()
-      .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
-    status: z.int().nullable().describe("HTTP status code of the response; null if there was no response"),
-    error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
-    response: field.nullableText("First 20 KB of the response body; null if there was no response"),
-    nextAttemptAt: field.nullableDateTime("Scheduled time of the next attempt; null if no attempt is scheduled"),
-  })
-  .meta({ id: "Attempt", description: "One attempt to send the message of a delivery" });
+export const WebhookDeliveryAttempt = object({
+  generation: z.int().min(1).meta({
+    description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
+  }),
+  number: z.int().min(1).describe("Number of the attempt within its generation, starting at 1"),
+  startedAt: field.dateTime("When the attempt started"),
+  milliseconds: z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
+  status: z.int().nullable().describe("HTTP status code of the response; null if there was no response"),
+  error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
+  response: field.nullableText("First 20 KB of the response body; null if there was no response"),
+  nextAttemptAt: field.nullableDateTime("Scheduled time of the next attempt; null if no attempt is scheduled"),
+}).meta({ id: "Attempt", description: "One attempt to send the message of a delivery" });
 
 export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
-  attempts: z
-    .array(WebhookDeliveryAttempt)
-    .meta({ description: "The latest 1,000 attempts, oldest first, including any attempt in progress" }),
+  attempts: array(WebhookDeliveryAttempt).describe(
+    "The latest 1,000 attempts, oldest first, including any attempt in progress",
+  ),
   payload: z.record(z.string(), z.unknown()).describe("Body of the message, as sent to the endpoint"),
 }).meta({
   id: "DeliveryDetails",
@@ -99,36 +95,32 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
 
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 
-export const RecoverDeliveriesRequest = z
-  .object({
-    since: RequestDateTime.meta({
-      description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
-      example: "2026-05-28T00:00:00.000Z",
-    }),
-  })
-  .meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
+export const RecoverDeliveriesRequest = object({
+  since: RequestDateTime.meta({
+    description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
+    example: "2026-05-28T00:00:00.000Z",
+  }),
+}).meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
 
-export const WebhookDeliveryRecovery = z
-  .object({
-    id: field.uuid("ID of the recovery"),
-    createdAt: field.dateTime("When the recovery was requested"),
-    webhookId: field.uuid("ID of the webhook whose deliveries are recovered"),
-    since: UtcDateTimeSchema.meta({
-      description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
-    }),
-    state: z.enum(["running", "done"]).describe("State of the recovery"),
-    total: field.count(
-      "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
-    ),
-    recovered: field.count(
-      "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
-    ),
-    finishedAt: field.nullableDateTime("When the recovery was done; null while it is running"),
-  })
-  .meta({
-    id: "Recovery",
-    description: "Recovery of the failed deliveries of a webhook",
-    example: deliveryRecoveryExample,
-  });
+export const WebhookDeliveryRecovery = object({
+  id: field.uuid("ID of the recovery"),
+  createdAt: field.dateTime("When the recovery was requested"),
+  webhookId: field.uuid("ID of the webhook whose deliveries are recovered"),
+  since: UtcDateTimeSchema.meta({
+    description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
+  }),
+  state: z.enum(["running", "done"]).describe("State of the recovery"),
+  total: field.count(
+    "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
+  ),
+  recovered: field.count(
+    "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
+  ),
+  finishedAt: field.nullableDateTime("When the recovery was done; null while it is running"),
+}).meta({
+  id: "Recovery",
+  description: "Recovery of the failed deliveries of a webhook",
+  example: deliveryRecoveryExample,
+});
 
 export type WebhookDeliveryRecovery = z.infer<typeof WebhookDeliveryRecovery>;

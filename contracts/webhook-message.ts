@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import { Day, notifiedDayStates } from "./day.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
@@ -8,7 +8,7 @@ import type { PosOrderProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
 /** The headers that identify and authenticate a message. */
-export const webhookMessageHeadersSchema = z.object({
+export const webhookMessageHeadersSchema = object({
   "webhook-id": z.guid().meta({
     description: "ID of the message, the same for every attempt. Use it for deduplication.",
     example: webhookDeliveryExample.messageId,
@@ -51,12 +51,12 @@ const webhookProductRow = LiveOrderInEvent.shape.productRowList.element
   .meta({ id: "WebhookProductRow", description: "A product in an order, with fields for counting stock" });
 
 const webhookMenuRow = LiveOrderInEvent.shape.menuRowList.element
-  .extend({ productRowList: z.array(webhookProductRow).meta({ description: "Products in the menu" }) })
+  .extend({ productRowList: array(webhookProductRow).describe("Products in the menu") })
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
 const WebhookOrder = LiveOrderInEvent.extend({
-  productRowList: z.array(webhookProductRow).describe("Products of the order that are not part of a set menu"),
-  menuRowList: z.array(webhookMenuRow).describe("Set menus of the order"),
+  productRowList: array(webhookProductRow).describe("Products of the order that are not part of a set menu"),
+  menuRowList: array(webhookMenuRow).describe("Set menus of the order"),
 }).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
 
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
@@ -78,54 +78,48 @@ function withStockFields<Row extends Pick<PosOrderProductRow, "productId" | "par
 }
 
 /** The data of `report.finalized`, between services and in webhook messages. */
-export const ReportFinalizedEventData = z
-  .object({
-    locationId: field.uuid("ID of the location"),
-    reportId: field.uuid("ID of the report"),
-    tillId: field.uuid("ID of the till"),
-    revision: z.int().min(1).meta({
-      description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
-    }),
-    reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
-    reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
-    startedAt: field.dateTime("When the shift began"),
-    finalizedAt: field.dateTime("When the shift was closed"),
-    totalSales: z.int().meta({
-      description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-    }),
-    orderIds: z.array(z.guid()).describe("IDs of all orders of the till, except training orders"),
-  })
-  .describe("IDs, times and total sales of the report");
+export const ReportFinalizedEventData = object({
+  locationId: field.uuid("ID of the location"),
+  reportId: field.uuid("ID of the report"),
+  tillId: field.uuid("ID of the till"),
+  revision: z.int().min(1).meta({
+    description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+  }),
+  reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
+  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
+  startedAt: field.dateTime("When the shift began"),
+  finalizedAt: field.dateTime("When the shift was closed"),
+  totalSales: z.int().meta({
+    description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
+  }),
+  orderIds: array(z.guid()).describe("IDs of all orders of the till, except training orders"),
+}).describe("IDs, times and total sales of the report");
 
 /** The data of `day.closed` and `day.incomplete`, between services and in webhook messages. */
-export const DayStateEventData = z
-  .object({
-    locationId: field.uuid("ID of the location"),
-    day: Day.shape.day,
-    dayRevision: Day.shape.dayRevision.describe("Increases each time the day changes"),
-    state: Day.shape.state.extract([...notifiedDayStates]).meta({
-      description:
-        "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
-    }),
-    reasons: Day.shape.reasons,
-    tillCount: Day.shape.tillCount,
-    totalSales: z
-      .int()
-      .nullable()
-      .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
-  })
-  .describe("State, reasons and total sales of the day");
+export const DayStateEventData = object({
+  locationId: field.uuid("ID of the location"),
+  day: Day.shape.day,
+  dayRevision: Day.shape.dayRevision.describe("Increases each time the day changes"),
+  state: Day.shape.state.extract([...notifiedDayStates]).meta({
+    description:
+      "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
+  }),
+  reasons: Day.shape.reasons,
+  tillCount: Day.shape.tillCount,
+  totalSales: z
+    .int()
+    .nullable()
+    .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
+}).describe("State, reasons and total sales of the day");
 
 /** The data of `endpoint.failing`. */
-export const EndpointFailingData = z
-  .object({
-    locationId: field.uuid("ID of the location"),
-    webhookId: field.uuid("ID of the webhook whose endpoint failed"),
-    endpointUrl: field.text("URL of the endpoint that failed"),
-    failingSince: field.dateTime("Time of the first failed attempt after the last successful attempt"),
-    lastError: field.text("Error from the most recent failed attempt"),
-  })
-  .describe("URL and latest error of the endpoint");
+export const EndpointFailingData = object({
+  locationId: field.uuid("ID of the location"),
+  webhookId: field.uuid("ID of the webhook whose endpoint failed"),
+  endpointUrl: field.text("URL of the endpoint that failed"),
+  failingSince: field.dateTime("Time of the first failed attempt after the last successful attempt"),
+  lastError: field.text("Error from the most recent failed attempt"),
+}).describe("URL and latest error of the endpoint");
 
 export const EndpointDisabledData = EndpointFailingData.extend({
   reason: webhookDisabledReasonSchema.meta({
@@ -134,13 +128,11 @@ export const EndpointDisabledData = EndpointFailingData.extend({
   }),
 }).describe("URL and latest error of the endpoint, and the reason why its webhook was disabled");
 
-const TestMessageData = z
-  .object({
-    locationId: field.uuid("ID of the location"),
-    webhookId: field.uuid("ID of the tested webhook"),
-    message: field.text("A short text"),
-  })
-  .describe("ID of the tested webhook, and a short text");
+const TestMessageData = object({
+  locationId: field.uuid("ID of the location"),
+  webhookId: field.uuid("ID of the tested webhook"),
+  message: field.text("A short text"),
+}).describe("ID of the tested webhook, and a short text");
 
 function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodType>(
   event: Event,
@@ -148,20 +140,18 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   sequenceExample: number | null,
   dataExample: unknown,
 ) {
-  const meta = z
-    .object({
-      id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
-      event: z.literal(event).describe("Name of the event that the message is about"),
-      emittedAt: field.dateTime("When the event occurred"),
-      sequence: z.int().nullable().meta({
-        description:
-          "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
-      }),
-    })
-    .describe("Metadata of the message");
+  const meta = object({
+    id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
+    event: z.literal(event).describe("Name of the event that the message is about"),
+    emittedAt: field.dateTime("When the event occurred"),
+    sequence: z.int().nullable().meta({
+      description:
+        "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
+    }),
+  }).describe("Metadata of the message");
   const name = event.split(".").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
-  return z.object({ meta, data }).meta({
+  return object({ meta, data }).meta({
     id: `${name.join("")}Webhook`,
     description: `Body of a message about the event \`${event}\``,
     example: { meta: { ...head, sequence: sequenceExample }, data: dataExample },

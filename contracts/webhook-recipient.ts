@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { array, object, z } from "zod";
 import type { RequestIssueCode } from "./errors.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
 import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
@@ -65,7 +65,7 @@ const apiKey = boundedString(1_024)
   });
 
 export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     id: z.guid().optional().meta({
       description: "ID of the recipient. Generated if omitted.",
       example: webhookRecipientExample.id,
@@ -89,7 +89,7 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
 export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
 export const RotateSecretRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     hmacSecret: hmacSecret.optional().meta({
       description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
     }),
@@ -102,31 +102,27 @@ export const RotateSecretRequest = withUnstorableTextCheck(
 
 export type RotateSecretRequest = z.infer<typeof RotateSecretRequest>;
 
-export const WebhookRecipient = z
-  .object({
-    id: field.uuid("ID of the recipient"),
-    createdAt: field.dateTime("When the recipient was created"),
-    updatedAt: field.dateTime("When the recipient was last updated"),
-    locationId: field.uuid("ID of the recipient's location"),
-    name: recipientName,
-    hasApiKey: field.boolean("Whether messages to the recipient's endpoints contain an `authorization` header"),
-    secrets: z
-      .array(
-        z.object({
-          createdAt: field.dateTime("When the secret was set or generated"),
-          expiresAt: field.nullableDateTime(
-            "When the secret expires; null for the newest secret, which is valid until it is rotated",
-          ),
-        }),
-      )
-      .meta({ description: "Active secrets, newest first, without their values" }),
-  })
-  .meta({
-    id: "Recipient",
-    description:
-      "An application to which webhook messages are sent. The values of its secrets and of its API key are not included.",
-    example: webhookRecipientExample,
-  });
+export const WebhookRecipient = object({
+  id: field.uuid("ID of the recipient"),
+  createdAt: field.dateTime("When the recipient was created"),
+  updatedAt: field.dateTime("When the recipient was last updated"),
+  locationId: field.uuid("ID of the recipient's location"),
+  name: recipientName,
+  hasApiKey: field.boolean("Whether messages to the recipient's endpoints contain an `authorization` header"),
+  secrets: array(
+    object({
+      createdAt: field.dateTime("When the secret was set or generated"),
+      expiresAt: field.nullableDateTime(
+        "When the secret expires; null for the newest secret, which is valid until it is rotated",
+      ),
+    }),
+  ).describe("Active secrets, newest first, without their values"),
+}).meta({
+  id: "Recipient",
+  description:
+    "An application to which webhook messages are sent. The values of its secrets and of its API key are not included.",
+  example: webhookRecipientExample,
+});
 
 export type WebhookRecipient = z.infer<typeof WebhookRecipient>;
 

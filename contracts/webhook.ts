@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { object, z } from "zod";
 import { webhookExample } from "./examples/webhook.ts";
 import { boundedArray, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 
@@ -46,7 +46,7 @@ const endpointUrl = boundedString(2_048, { min: 1 }).meta({
 });
 
 export const UpsertWebhookRequest = withUnstorableTextCheck(
-  z.object({
+  object({
     id: z
       .guid()
       .optional()
@@ -78,65 +78,58 @@ export const webhookDisabledReasonSchema = z.enum(["gone", "failing"]);
 
 export type WebhookDisabledReason = z.infer<typeof webhookDisabledReasonSchema>;
 
-export const Webhook = z
-  .object({
-    id: field.uuid("ID of the webhook"),
-    createdAt: field.dateTime("When the webhook was created"),
-    updatedAt: field.dateTime("When the webhook was last updated"),
-    locationId: field.uuid("ID of the location whose events are sent"),
-    recipientId: field.uuid("ID of the recipient, whose secret signs the messages"),
-    endpointUrl,
-    events,
-    state: z.enum(["active", "paused", "disabled"]).meta({
-      description:
-        "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are stored, and are sent after the webhook is resumed.",
-    }),
-    disabledReason: webhookDisabledReasonSchema.nullable().meta({
-      description:
-        "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. `null`: the webhook is not disabled.",
-    }),
-    failingSince: field.nullableDateTime(
-      "Time of the first failed attempt after the last successful attempt; null if there is no such attempt. Resuming the webhook or changing its `endpointUrl` resets the value to null. Failed test messages do not count.",
-    ),
-    lastError: field.nullableText(
-      "Error from the latest failed attempt, excluding test messages; null if `failingSince` is null",
-    ),
-  })
-  .meta({
-    id: "Webhook",
-    description: "An endpoint's subscription to events of a location",
-    example: webhookExample,
-  });
+export const Webhook = object({
+  id: field.uuid("ID of the webhook"),
+  createdAt: field.dateTime("When the webhook was created"),
+  updatedAt: field.dateTime("When the webhook was last updated"),
+  locationId: field.uuid("ID of the location whose events are sent"),
+  recipientId: field.uuid("ID of the recipient, whose secret signs the messages"),
+  endpointUrl,
+  events,
+  state: z.enum(["active", "paused", "disabled"]).meta({
+    description:
+      "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are stored, and are sent after the webhook is resumed.",
+  }),
+  disabledReason: webhookDisabledReasonSchema.nullable().meta({
+    description:
+      "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. `null`: the webhook is not disabled.",
+  }),
+  failingSince: field.nullableDateTime(
+    "Time of the first failed attempt after the last successful attempt; null if there is no such attempt. Resuming the webhook or changing its `endpointUrl` resets the value to null. Failed test messages do not count.",
+  ),
+  lastError: field.nullableText(
+    "Error from the latest failed attempt, excluding test messages; null if `failingSince` is null",
+  ),
+}).meta({
+  id: "Webhook",
+  description: "An endpoint's subscription to events of a location",
+  example: webhookExample,
+});
 
 export type Webhook = z.infer<typeof Webhook>;
 
 const attemptCount = z.int().min(0);
 
 export const WebhookWithDeliveryStatistics = Webhook.extend({
-  statistics: z
-    .object({
-      pending: z.int().min(0).max(10_000).describe("Number of pending deliveries; 10,000 means 10,000 or more"),
-      lastDay: z
-        .object({
-          succeeded: attemptCount.describe("Number of successful attempts"),
-          failed: attemptCount.describe("Number of failed attempts"),
-          averageMilliseconds: z
-            .int()
-            .min(0)
-            .nullable()
-            .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
-        })
-        .meta({
-          description:
-            "Statistics for the attempts in the last 24 hours, starting from the first full hour of this period",
-        }),
-      lastSucceededAt: field.nullableDateTime("Time of the last successful attempt; null if no attempt succeeded"),
-      lastFailedAt: field.nullableDateTime("Time of the last failed attempt; null if no attempt failed"),
-    })
-    .meta({
-      description:
-        "Number of pending deliveries, statistics for recent attempts, and times of the last successful and the last failed attempt",
+  statistics: object({
+    pending: z.int().min(0).max(10_000).describe("Number of pending deliveries; 10,000 means 10,000 or more"),
+    lastDay: object({
+      succeeded: attemptCount.describe("Number of successful attempts"),
+      failed: attemptCount.describe("Number of failed attempts"),
+      averageMilliseconds: z
+        .int()
+        .min(0)
+        .nullable()
+        .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
+    }).meta({
+      description: "Statistics for the attempts in the last 24 hours, starting from the first full hour of this period",
     }),
+    lastSucceededAt: field.nullableDateTime("Time of the last successful attempt; null if no attempt succeeded"),
+    lastFailedAt: field.nullableDateTime("Time of the last failed attempt; null if no attempt failed"),
+  }).meta({
+    description:
+      "Number of pending deliveries, statistics for recent attempts, and times of the last successful and the last failed attempt",
+  }),
 }).meta({
   id: "WebhookDetails",
   description: "A webhook with its delivery statistics",
