@@ -56,7 +56,7 @@ const RateAccount = object({ taxRate, account: accountNumber, label: accountLabe
 });
 
 const MethodAccount = object({
-  name: boundedString(255, { min: 1 }).meta({ description: "Name of the payment method as it appears in tills" }),
+  name: boundedString(255, { min: 1 }).describe("Name of the payment method as it appears in tills"),
   account: accountNumber,
   label: accountLabel,
 }).meta({
@@ -87,7 +87,7 @@ function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unkn
 
 const PaymentAccountsInput = object(
   mapToFields(defaultPaymentLedgerAccounts, (account) =>
-    accountWithDefault(account).meta({ description: "Account for payments of this mode" }),
+    accountWithDefault(account).describe("Account for payments of this mode"),
   ),
 ).meta({
   id: "GivenAccountingPaymentAccounts",
@@ -153,10 +153,9 @@ const accountingConfigInputShape = {
     description:
       "Accounts for specific payment methods, by name. All other payment methods use the account for their payment mode.",
   }),
-  customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).meta({
-    description:
-      "Auxiliary account for journal entry lines that are booked to the `unpaid` and `owedToCustomers` accounts; null if these lines have no auxiliary account",
-  }),
+  customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).describe(
+    "Auxiliary account for journal entry lines that are booked to the `unpaid` and `owedToCustomers` accounts; null if these lines have no auxiliary account",
+  ),
 };
 
 export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(object(accountingConfigInputShape)).meta({
@@ -192,7 +191,7 @@ export const AccountingConfig = object({
   updatedAt: field.dateTime("When the accounting config was last updated"),
   locationId: field.uuid("ID of the config's location"),
   ...withoutFieldDefaults(accountingConfigInputShape),
-  ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
+  ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.describe(purpose)),
   payments: object(mapToFields(defaultPaymentLedgerAccounts, () => AccountingAccount)).meta({
     id: "AccountingPaymentAccounts",
     description: "Accounts for payments, by payment mode",

@@ -108,10 +108,10 @@ const exportedTill = object({
   }),
   failure: exportFailureSchema
     .nullable()
-    .meta({ description: "Reason why the till was not exported; null unless `state` is `failed`" }),
+    .describe("Reason why the till was not exported; null unless `state` is `failed`"),
   fileNumber: fileNumber
     .nullable()
-    .meta({ description: "Number of the file that contains the till; null unless `state` is `done`" }),
+    .describe("Number of the file that contains the till; null unless `state` is `done`"),
 });
 
 const exportedFile = object({

@@ -72,12 +72,12 @@ export const AuditEvent = object({
         description: `\`User-Agent\` header of the request, up to ${maxUserAgentLength} characters; null if it was not sent, or if \`clientAddress\` is hidden`,
         example: "acme-sync/2.4",
       }),
-  }).meta({ description: "Who made the change" }),
+  }).describe("Who made the change"),
   locationId: field.nullableUuid("ID of the location that the change affects; null if it affects no single location"),
   target: object({
     type: z.string().meta({ description: "Type of what was changed", example: "key" }),
     id: field.nullableText("ID of what was changed; null if it has no ID"),
-  }).meta({ description: "What was changed" }),
+  }).describe("What was changed"),
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), array(z.string())])).meta({
     description:
       "Further facts about the change, such as the added scopes. Contains no secrets and no data of customers. The facts depend on `action`.",

@@ -93,10 +93,9 @@ const manifestSchema = object({
   bytes: field.count("Total size of all files in bytes"),
   files: rowsSchema.describe("Number of files"),
   sums: sumsSchema,
-  sha256: sha256Schema.meta({
-    description:
-      "SHA-256, in hexadecimal, of the hexadecimal SHA-256 of all files in their order, each followed by a line feed",
-  }),
+  sha256: sha256Schema.describe(
+    "SHA-256, in hexadecimal, of the hexadecimal SHA-256 of all files in their order, each followed by a line feed",
+  ),
   currencyCode: z.string().nullable().meta({
     description:
       "ISO 4217 code of the location's currency, which rows without a currency of their own have; null if unknown",
@@ -133,15 +132,14 @@ export const BulkExport = object({
   }),
   failure: failureSchema
     .nullable()
-    .meta({ description: "Why the export has no files; null unless `state` is `failed` or `removed`" }),
+    .describe("Why the export has no files; null unless `state` is `failed` or `removed`"),
   progress: object({
     daysDone: rowsSchema.describe("Number of business days that were exported"),
     daysTotal: z.int().min(1).describe("Number of business days to export"),
     rows: rowsSchema.describe("Number of rows that were exported"),
-  }).meta({
-    description:
-      "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
-  }),
+  }).describe(
+    "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
+  ),
   files: array(fileSchema).describe(
     "Files of the export, in the order of the business days. Empty until `state` is `done`, and if there are no rows.",
   ),

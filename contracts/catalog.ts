@@ -17,16 +17,12 @@ import {
 } from "./fields.ts";
 
 /** An id that the point of sale assigns. Order rows and reports refer to items by this id. */
-const catalogIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
-const nameField = (description: string) => boundedString(1_024).meta({ description });
+const catalogIdField = (description: string) => boundedString(255, { min: 1 }).describe(description);
+const nameField = (description: string) => boundedString(1_024).describe(description);
 
 /** A VAT rate in hundredths of a percent, up to 1,000%. */
 const vatRateField = (description: string) =>
-  z
-    .int()
-    .min(0)
-    .max(100_000)
-    .meta({ description: `${description}, in hundredths of a percent: 1000 means 10%` });
+  z.int().min(0).max(100_000).describe(`${description}, in hundredths of a percent: 1000 means 10%`);
 
 const productShape = {
   id: catalogIdField(
@@ -40,10 +36,9 @@ const productShape = {
     100,
   )
     .check(createUniqueIdsCheck("subcategory", "id"))
-    .meta({
-      description:
-        "Subcategories in which the point of sale shows the product. The list is empty for an archived product, which is no longer sold.",
-    }),
+    .describe(
+      "Subcategories in which the point of sale shows the product. The list is empty for an archived product, which is no longer sold.",
+    ),
   priceList: boundedArray(
     object({
       priceTypeId: catalogIdField("ID of the price list"),
@@ -54,7 +49,7 @@ const productShape = {
     100,
   )
     .check(createUniqueIdsCheck("price list", "priceTypeId"))
-    .meta({ description: "Prices of the product, one per price list" }),
+    .describe("Prices of the product, one per price list"),
   sku: nullWhenAbsent(boundedString(255)).meta({
     description: "Stock keeping unit (SKU) of the product; null if the product has none",
   }),
@@ -96,7 +91,7 @@ export const CatalogModifierGroup = object({
     500,
   )
     .check(createUniqueIdsCheck("option", "id"))
-    .meta({ description: "Options that a guest can choose from" }),
+    .describe("Options that a guest can choose from"),
 }).meta({
   id: "CatalogModifier",
   description: "A group of options for products, such as toppings",

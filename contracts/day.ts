@@ -114,7 +114,7 @@ const finding = object({
   difference: z
     .int()
     .nullable()
-    .meta({ description: "Difference in minor units, as `difference` of the check; null if nothing is compared" }),
+    .describe("Difference in minor units, as `difference` of the check; null if nothing is compared"),
 }).meta({ id: "DayCheckFinding", description: "What a failed check found" });
 
 export type DayCheckFinding = z.infer<typeof finding>;

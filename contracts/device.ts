@@ -1,4 +1,4 @@
-import { object, z } from "zod";
+import { object, type z } from "zod";
 import { boundedString, stripUnstorableCharacters } from "./fields.ts";
 
 const maxDeviceTextLength = 255;

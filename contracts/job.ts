@@ -4,7 +4,7 @@ import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 import { TimeZone } from "./time-zone.ts";
 
 const millisecondsField = (description: string) => field.count(`${description}, in milliseconds`);
-const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
+const jobNameField = (description: string) => boundedString(255, { min: 1 }).describe(description);
 
 /** The id of a job. Contains only characters that can be in URLs without encoding. */
 export const jobIdSchema = boundedString(255)
@@ -45,10 +45,8 @@ export const JobRepeatOptions = object({
   limit: z.int().min(1).optional().describe("Maximum number of runs"),
   startDate: instantSchema
     .optional()
-    .meta({ description: "Earliest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
-  endDate: instantSchema
-    .optional()
-    .meta({ description: "Latest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
+    .describe("Earliest time of a run: a date-time, or a Unix timestamp in milliseconds"),
+  endDate: instantSchema.optional().describe("Latest time of a run: a date-time, or a Unix timestamp in milliseconds"),
   immediately: z.boolean().optional().meta({
     description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
   }),
@@ -70,11 +68,10 @@ const FinishedJobRetention = z
       limit: z.int().min(1).optional().describe("Maximum number of older jobs that are removed at once"),
     }),
   ])
-  .meta({
-    description:
-      "Retention of finished jobs: `removeOnComplete` applies to completed jobs, and `removeOnFail` to failed jobs. When this job completes or fails, the corresponding setting is applied to all finished jobs of the location with the same outcome. `true`: this job is removed immediately. " +
+  .describe(
+    "Retention of finished jobs: `removeOnComplete` applies to completed jobs, and `removeOnFail` to failed jobs. When this job completes or fails, the corresponding setting is applied to all finished jobs of the location with the same outcome. `true`: this job is removed immediately. " +
       "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
-  });
+  );
 
 export const JobOptions = object({
   deduplication: object({
@@ -82,9 +79,7 @@ export const JobOptions = object({
     ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
   })
     .optional()
-    .meta({
-      description: "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
-    }),
+    .describe("Settings for deduplication. A duplicate job is not added, and the response contains the first job."),
   failParentOnFailure: z.boolean().optional().describe("Whether the parent job fails if this job fails"),
   ignoreDependencyOnFailure: z.boolean().optional().describe("Whether the parent job continues if this job fails"),
   removeDependencyOnFailure: z.boolean().optional().meta({
@@ -100,10 +95,9 @@ export const JobOptions = object({
     queue: jobNameField("`queueName` of the parent").optional(),
   })
     .optional()
-    .meta({
-      description:
-        "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
-    }),
+    .describe(
+      "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
+    ),
   timestamp: millisecondsField(
     "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
   ).optional(),
@@ -123,12 +117,12 @@ export const JobOptions = object({
     .int()
     .min(1)
     .optional()
-    .meta({ description: "Maximum number of log lines to keep. Values above 100 are treated as 100." }),
+    .describe("Maximum number of log lines to keep. Values above 100 are treated as 100."),
   stackTraceLimit: z
     .int()
     .min(0)
     .optional()
-    .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
+    .describe("Maximum number of stack traces to keep. Values above 10 are treated as 10."),
   sizeLimit: z.int().min(0).optional().meta({
     description:
       "Maximum size of the payload as JSON, in bytes; 0 for no limit. A job with a larger payload is rejected.",
@@ -193,17 +187,16 @@ export type JobResult = z.infer<typeof JobResult>;
 export const JobState = CreateJobResponse.extend({
   state: z
     .enum(["waiting", "delayed", "prioritized", "waiting-children", "active", "repeating", "completed", "failed"])
-    .meta({
-      description:
-        "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
-    }),
+    .describe(
+      "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
+    ),
   progress: z.int().min(0).max(100).describe("Progress in percent; 0 for a repeating job until its schedule ends"),
   attemptsMade: field.count("Number of failed attempts"),
   runs: field.count("Number of runs of a repeating job; 0 for any other job"),
   result: JobResult.nullable().describe("Result of the job or of its latest run; null if no run has completed"),
   failure: object({ message: field.text("Text of the error") })
     .nullable()
-    .meta({ description: "Error from the latest attempt; null unless the latest attempt failed" }),
+    .describe("Error from the latest attempt; null unless the latest attempt failed"),
   finishedAt: field.nullableDateTime("When the job completed or failed; null if it has not finished"),
 }).meta({
   id: "JobStatus",

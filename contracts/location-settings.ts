@@ -25,7 +25,7 @@ function describeInvalidCurrency(input: unknown): string {
 }
 
 const applicationDefaultOption = (description: string) =>
-  nullWhenAbsent(z.boolean()).meta({ description: `${description}; null for the application's default` });
+  nullWhenAbsent(z.boolean()).describe(`${description}; null for the application's default`);
 
 const TipsConfig = object({
   isEnabled: field.boolean("Whether the device prompts for a tip"),
@@ -94,7 +94,7 @@ export type LocationPosOptions = z.infer<typeof LocationOptions>;
 export const defaultLocationPosOptions: LocationPosOptions = LocationOptions.parse({});
 
 const booleanSetting = (description: string, byDefault: boolean) =>
-  z.boolean().default(byDefault).meta({ description });
+  z.boolean().default(byDefault).describe(description);
 
 const locationName = boundedString(255, { min: 1 }).meta({
   description: "Name of the location",
@@ -129,7 +129,7 @@ const locationSettingsShape = {
     .min(0)
     .max(10)
     .default(3)
-    .meta({ description: "Number of steps (courses) in which the kitchen can prepare an order" }),
+    .describe("Number of steps (courses) in which the kitchen can prepare an order"),
   askForInitialCashFloat: booleanSetting(
     "Whether to prompt for the cash float (the cash in the drawer at the start of the shift) when a till is opened",
     false,
@@ -155,7 +155,7 @@ const locationSettingsShape = {
     .min(4)
     .max(16)
     .default(8)
-    .meta({ description: "Number of menu buttons per page on the screen of the point of sale" }),
+    .describe("Number of menu buttons per page on the screen of the point of sale"),
   closeFiscalYearDate: field.optionalDateTime("Date on which the fiscal year closes; null if not set"),
   logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
 };

@@ -71,7 +71,7 @@ export const MetricsMeta = object({
     rowsBeforeLimit: z.int().meta({
       description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
     }),
-  }).meta({ description: "Limits of queries" }),
+  }).describe("Limits of queries"),
 }).meta({
   id: "MetricsMeta",
   description: "The measures and dimensions of metrics, and which of them can be combined",

@@ -23,12 +23,7 @@ function optionalFields<Name extends string, Field extends z.ZodType>(
 }
 
 const valuesSchema = object(
-  optionalFields(metricMeasureNames, (name) =>
-    z
-      .int()
-      .nullable()
-      .meta({ description: describeMetricMeasure(name) }),
-  ),
+  optionalFields(metricMeasureNames, (name) => z.int().nullable().describe(describeMetricMeasure(name))),
 ).meta({ id: "MetricValues", description: "The values of the measures of the query", example: { sales: 1440 } });
 
 export type MetricValues = z.infer<typeof valuesSchema>;
@@ -38,9 +33,7 @@ const differencesSchema = object(
     z
       .int()
       .nullable()
-      .meta({
-        description: `Value of \`${name}\` minus its value in the earlier period; null if one of them is null`,
-      }),
+      .describe(`Value of \`${name}\` minus its value in the earlier period; null if one of them is null`),
   ),
 ).meta({
   id: "MetricDifferences",
@@ -64,7 +57,7 @@ const dimensionFields = Object.fromEntries(
     const { schema, description, group } = getMetricDimension(name);
     const field = group === "time" ? schema.nullable() : schema;
     const absent = ". Null if the period has no such position";
-    return [name, field.optional().meta({ description: `${description}${group === "time" ? absent : ""}` })];
+    return [name, field.optional().describe(`${description}${group === "time" ? absent : ""}`)];
   }),
 );
 
@@ -95,14 +88,13 @@ export const MetricRow = object({
   dimensions: dimensionValuesSchema,
   values: valuesSchema,
   comparison: object({
-    dimensions: dimensionValuesSchema.meta({
-      description:
-        "Dimension values of the row in the earlier period. Days, weeks and months are those at the same position of the period, and other values are the same.",
-    }),
+    dimensions: dimensionValuesSchema.describe(
+      "Dimension values of the row in the earlier period. Days, weeks and months are those at the same position of the period, and other values are the same.",
+    ),
     ...comparisonShape,
   })
     .nullable()
-    .meta({ description: "The same row in the earlier period; null without `compare`" }),
+    .describe("The same row in the earlier period; null without `compare`"),
 }).meta({
   id: "MetricRow",
   description: "The values of a combination of dimension values",
@@ -112,15 +104,13 @@ export const MetricRow = object({
 export type MetricRow = z.infer<typeof MetricRow>;
 
 const unattributedSchema = object(
-  optionalFields(unattributedMeasures, (name) => z.int().meta({ description: describeMetricMeasure(name) })),
+  optionalFields(unattributedMeasures, (name) => z.int().describe(describeMetricMeasure(name))),
 );
 
 const totalsSchema = object({
   currency: currencySchema,
   values: valuesSchema.describe("Values of all rows together, including omitted rows"),
-  comparison: object(comparisonShape)
-    .nullable()
-    .meta({ description: "The totals of the earlier period; null without `compare`" }),
+  comparison: object(comparisonShape).nullable().describe("The totals of the earlier period; null without `compare`"),
   unattributed: unattributedSchema.nullable().meta({
     description:
       "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without product dimensions. Null without a product dimension, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",

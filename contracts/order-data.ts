@@ -41,7 +41,7 @@ const textOrObjectField = (description: string) =>
           `Must have at most ${maxNestingDepth} levels of nesting`,
         ),
     ]),
-  ).meta({ description });
+  ).describe(description);
 
 /** Returns whether a value has at most `levels` nested levels. Does not read deeper, to prevent a stack overflow. */
 function isWithinDepth(levels: number, value: unknown): boolean {
@@ -51,7 +51,7 @@ function isWithinDepth(levels: number, value: unknown): boolean {
 
 /** A value that some applications send as a number and other applications as a text, such as a table's position. */
 const numberOrTextField = (description: string) =>
-  nullWhenAbsent(z.union([z.number(), boundedString(255)])).meta({ description });
+  nullWhenAbsent(z.union([z.number(), boundedString(255)])).describe(description);
 
 const GroupedTable = object({
   id: field.optionalText("ID of the table within the order"),
@@ -92,9 +92,7 @@ export const PosOrderData = object({
   billPrintCount: field.optionalCount("Number of times the bill was printed"),
   proofsOfPaymentCount: field.optionalCount("Number of proofs of payment that were printed for the order"),
   postPaymentPrintCount: field.optionalCount("Number of times the bill was printed after payment"),
-  roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({
-    description: "Type of the room, such as `room` (dining room) or `bar`",
-  }),
+  roomType: nullWhenAbsent(z.enum(diningRoomTypes)).describe("Type of the room, such as `room` (dining room) or `bar`"),
   roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({
     description: "Type of price list used in the room, such as `normal` or `happyHour`",
   }),
@@ -151,7 +149,7 @@ export const PosOrderData = object({
   deliveryComment: field.optionalLongText("Comment on the delivery; null if there is none"),
   channel: boundedString(1_024)
     .default("unknown")
-    .meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
+    .describe("Sales channel of the order; `unknown` if the point of sale sent none"),
   serviceType: z.enum(orderServiceTypes).default("unknown").meta({
     description:
       "How the customer receives the order: in the restaurant (`eatin`), as takeout or by delivery; `unknown` if the point of sale sent no value",

@@ -37,10 +37,9 @@ matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && valu
 export const OrderLiveInput = object({
   id: ClientGeneratedId.describe("ID of the order, equal to `data.id`"),
   tillId: ClientGeneratedId.describe("ID of the till that the order belongs to"),
-  revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).meta({
-    description:
-      "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
-  }),
+  revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).describe(
+    "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
+  ),
   ...establishmentShape,
   data: PosOrderData,
 })

@@ -48,7 +48,7 @@ export const PosOrderDiscountRow = object({
   amount: field.amount("Amount deducted from the price of the product"),
   status: z
     .enum(paymentAndDiscountRowStatuses)
-    .meta({ description: "Status of the discount. Totals include only discounts with the status `validated`." }),
+    .describe("Status of the discount. Totals include only discounts with the status `validated`."),
   splitAllowed: field.boolean("Whether the discount can be split across several bills"),
   name: field.optionalText("Name of the discount"),
   discountId: field.optionalText(
@@ -202,15 +202,14 @@ export const PosOrderPaymentRow = object({
   amount: field.amount("Amount paid, net of change and excluding the tip in `tipAmount`"),
   changeAmount: field.amount("Change that the customer received"),
   changePaymentName: field.optionalText("Name of the payment method with which change was given"),
-  changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
-    description:
-      "Payment mode with which change was given; null if it was the mode of the payment. Change in cash on a payment by another mode reduces the expected cash.",
-  }),
+  changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).describe(
+    "Payment mode with which change was given; null if it was the mode of the payment. Change in cash on a payment by another mode reduces the expected cash.",
+  ),
   lastProofOfPaymentAmount: field.optionalAmount("Amount on the most recently printed proof of payment"),
   totalProofOfPaymentAmount: field.optionalAmount("Sum of the amounts on all printed proofs of payment"),
   status: z
     .enum(paymentAndDiscountRowStatuses)
-    .meta({ description: "Status of the payment. Totals include only payments with the status `validated`." }),
+    .describe("Status of the payment. Totals include only payments with the status `validated`."),
   name: field.optionalText("Name of the payment method"),
   paymentType: z.enum(paymentRowTypes).meta({
     description:

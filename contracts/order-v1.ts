@@ -14,7 +14,7 @@ const orderItemV1 = object({
     .number()
     .min(0)
     .nullable()
-    .meta({ description: "Weight of one unit in kilograms; null for a product that is not sold by weight" }),
+    .describe("Weight of one unit in kilograms; null for a product that is not sold by weight"),
   isCanceled: field.boolean("Whether the product was canceled. Canceled products are excluded from totals."),
   isTransferred: field.boolean(
     "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
@@ -45,7 +45,7 @@ const orderItemV1 = object({
     taxAmount: field.computedAmount("VAT included in the total of the product"),
     taxableAmount: field.computedAmount("Total of the product excluding VAT"),
     taxCatalogId: field.nullableText("Catalog ID of the tax"),
-  }).meta({ description: "VAT on the product" }),
+  }).describe("VAT on the product"),
   itemCatalogId: field.nullableText(
     "Catalog ID of the product; null for a temporary product, which is not in the catalog",
   ),

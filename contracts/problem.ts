@@ -31,10 +31,10 @@ export const problemSchema = object({
     unit: field.text("Unit of `maximum`, such as `bytes per day`"),
   })
     .optional()
-    .meta({ description: "Limit that the request would exceed" }),
+    .describe("Limit that the request would exceed"),
   errors: array(requestIssueSchema)
     .optional()
-    .meta({ description: "Issues found in the request, at most 100; absent unless the request is invalid" }),
+    .describe("Issues found in the request, at most 100; absent unless the request is invalid"),
 }).meta({
   id: "Problem",
   description: "An error, as RFC 9457 problem details",

@@ -51,10 +51,9 @@ export const ReportV0 = object({
     headerTva: field.text("VAT number of the establishment"),
     headerUrl: field.text("Website of the establishment"),
     headerZip: field.text("Postal code of the establishment"),
-  }).meta({
-    description:
-      "Header of the establishment's tickets: name, address, contact details, registration numbers and custom text",
-  }),
+  }).describe(
+    "Header of the establishment's tickets: name, address, contact details, registration numbers and custom text",
+  ),
   reportProducts: array(product).describe("Units sold and sales by product, including products in set menus"),
   reportClerksShift: array(clerkShift).describe("Shifts of the clerks, with clock-in and clock-out times"),
   reportDiscounts: array(discount).describe("Discounts on sold products, by name and catalog ID"),

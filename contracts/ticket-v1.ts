@@ -76,7 +76,7 @@ export const TicketItemV1 = object({
     tier: field.optionalText("Name of the price list from which the price was taken"),
     tax_name: field.optionalText("Name of the tax"),
     amount: field.amount("Price of one unit, or of one kilogram if `weight` is set, including VAT"),
-  }).meta({ description: "Unit price of the product, with its currency, tax and price list" }),
+  }).describe("Unit price of the product, with its currency, tax and price list"),
   options: boundedArray(optionV1, 1_000).describe("Selected modifier options"),
   discounts: boundedArray(discountV1, 1_000).describe("Discounts on the product"),
   ordered_date: nullWhenAbsent(DateTimeV1).describe("When the product was ordered"),

@@ -67,9 +67,7 @@ export const TillDryRun = object({
   warnings: array(TillWarning).describe(
     "Values that a push accepts, but that are probably wrong. Empty if nothing was found.",
   ),
-  till: DayTill.nullable().meta({
-    description: "The till as its business day would list it; null unless `reportState` is `done`",
-  }),
+  till: DayTill.nullable().describe("The till as its business day would list it; null unless `reportState` is `done`"),
   reconciliation: array(DayCheck).describe(
     "The checks of the figures of this till, and of its report number and shift among those of its device. Empty unless `reportState` is `done`.",
   ),

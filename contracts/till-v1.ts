@@ -85,14 +85,13 @@ const tillJsonV1 = object({
   number_guests: field.optionalCount("Number of guests, as counted by the point of sale"),
   person_name: till.clerkName,
   person_id: till.clerkId,
-  cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
-    description:
-      "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-  }),
+  cash_float_initial: nullWhenAbsent(z.int().min(0)).describe(
+    "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00 EUR, or 1400 JPY)",
+  ),
   cash_float_final: till.finalCashBalance,
   tickets: boundedArray(TicketV1, 10_000)
     .check(createUniqueIdsCheck("order", "order_id"))
-    .meta({ description: "All orders of the shift. Each order ID must be unique." }),
+    .describe("All orders of the shift. Each order ID must be unique."),
   cash_movements: boundedArray(cashMovementV1, 10_000).meta({
     description: "Financial movements: money received or paid out for reasons other than sales",
   }),

@@ -105,7 +105,7 @@ export const TillV2 = object({
   }),
   orderList: boundedArray(PosOrderData, maxOrdersPerTill)
     .check(createUniqueIdsCheck("order", "id"))
-    .meta({ description: "All orders of the shift. Each order ID must be unique." }),
+    .describe("All orders of the shift. Each order ID must be unique."),
 }).meta({
   id: "TillV2",
   description: "The till of a closed shift: its orders, declared payments, financial movements and clerk shifts",

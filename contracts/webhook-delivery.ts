@@ -40,7 +40,7 @@ export const WebhookDeliveryAttempt = object({
     .int()
     .min(0)
     .nullable()
-    .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
+    .describe("Duration of the attempt in milliseconds; null while it is in progress or if unknown"),
   status: z.int().nullable().describe("HTTP status code of the response; null if there was no response"),
   error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
   response: field.nullableText("First 20 KB of the response body; null if there was no response"),

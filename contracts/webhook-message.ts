@@ -109,7 +109,7 @@ export const DayStateEventData = object({
   totalSales: z
     .int()
     .nullable()
-    .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
+    .describe("Total sales of the day, including VAT, in minor units; null if they are not added up"),
 }).describe("State, reasons and total sales of the day");
 
 /** The data of `endpoint.failing`. */
@@ -122,10 +122,9 @@ export const EndpointFailingData = object({
 }).describe("URL and latest error of the endpoint");
 
 export const EndpointDisabledData = EndpointFailingData.extend({
-  reason: webhookDisabledReasonSchema.meta({
-    description:
-      "Reason why the webhook was disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days.",
-  }),
+  reason: webhookDisabledReasonSchema.describe(
+    "Reason why the webhook was disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days.",
+  ),
 }).describe("URL and latest error of the endpoint, and the reason why its webhook was disabled");
 
 const TestMessageData = object({

@@ -54,7 +54,7 @@ export const UpsertWebhookRequest = withUnstorableTextCheck(
     locationId: z
       .guid()
       .optional()
-      .meta({ description: "ID of the location whose events are sent. Defaults to the API key's location." }),
+      .describe("ID of the location whose events are sent. Defaults to the API key's location."),
     recipientId: field.uuid(
       "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
     ),
@@ -120,16 +120,13 @@ export const WebhookWithDeliveryStatistics = Webhook.extend({
         .int()
         .min(0)
         .nullable()
-        .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
-    }).meta({
-      description: "Statistics for the attempts in the last 24 hours, starting from the first full hour of this period",
-    }),
+        .describe("Average duration of an attempt in milliseconds; null if there were no attempts"),
+    }).describe("Statistics for the attempts in the last 24 hours, starting from the first full hour of this period"),
     lastSucceededAt: field.nullableDateTime("Time of the last successful attempt; null if no attempt succeeded"),
     lastFailedAt: field.nullableDateTime("Time of the last failed attempt; null if no attempt failed"),
-  }).meta({
-    description:
-      "Number of pending deliveries, statistics for recent attempts, and times of the last successful and the last failed attempt",
-  }),
+  }).describe(
+    "Number of pending deliveries, statistics for recent attempts, and times of the last successful and the last failed attempt",
+  ),
 }).meta({
   id: "WebhookDetails",
   description: "A webhook with its delivery statistics",
