@@ -160,14 +160,20 @@ export const getMetricMeasure = (name: MetricMeasure): MetricMeasureDefinition =
 
 export const metricWeekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 
-interface MetricDimensionDefinition {
-  group: MetricDimensionGroup;
-  description: string;
-  /** The schema of a value: an object, an integer or a text. */
-  schema: z.ZodType;
-  /** The values that a filter accepts, if not all texts. `expected` completes the sentence "The values must be …". */
-  filter?: { pattern: RegExp; expected: string; example: string };
+/** The values that a filter accepts, if not all texts. `expected` completes the sentence "The values must be …". */
+interface MetricFilterDefinition {
+  pattern: RegExp;
+  expected: string;
+  example: string;
 }
+
+/** Returns a dimension. `schema` is that of a value: an object, an integer or a text. */
+const dimension = <Schema extends z.ZodType>(
+  group: MetricDimensionGroup,
+  description: string,
+  schema: Schema,
+  filter?: MetricFilterDefinition,
+) => ({ group, description, schema, filter });
 
 const idField = (of: string) => field.nullableText(`ID of the ${of}; null if it has none`);
 const nameField = (of: string) => field.nullableText(`Name of the ${of}; null if it has none`);
@@ -175,120 +181,89 @@ const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 
 /** The dimensions, by name. */
 export const metricDimensions = {
-  day: {
-    group: "time",
-    description: "Business day, as YYYY-MM-DD",
-    schema: z.iso.date(),
-    filter: {
-      pattern: /^\d{4}-\d{2}-\d{2}$/,
-      expected: "days as YYYY-MM-DD, such as 2026-05-29",
-      example: "2026-05-29",
-    },
-  },
-  week: {
-    group: "time",
-    description: "Week of the business day (ISO 8601), such as 2026-W22",
-    schema: z.string(),
-    filter: { pattern: /^\d{4}-W\d{2}$/, expected: "ISO weeks, such as 2026-W22", example: "2026-W22" },
-  },
-  month: {
-    group: "time",
-    description: "Month of the business day, such as 2026-05",
-    schema: z.string(),
-    filter: { pattern: /^\d{4}-\d{2}$/, expected: "months as YYYY-MM, such as 2026-05", example: "2026-05" },
-  },
-  weekday: {
-    group: "time",
-    description: "Weekday of the business day",
-    schema: z.enum(metricWeekdays),
-    filter: {
-      pattern: new RegExp(`^(${metricWeekdays.join("|")})$`),
-      expected: `some of: ${metricWeekdays.join(", ")}`,
-      example: "monday",
-    },
-  },
-  location: {
-    group: "location",
-    description: "Location",
-    schema: object({ id: field.uuid("ID of the location") }),
-    filter: {
-      pattern: uuidPattern,
-      expected: "IDs of locations",
-      example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
-    },
-  },
-  hour: {
-    group: "order",
-    description: "Local hour at which the order was opened, from 0 to 23",
-    schema: z.int(),
-    filter: { pattern: /^(\d|1\d|2[0-3])$/, expected: "hours from 0 to 23", example: "12" },
-  },
-  room: {
-    group: "order",
-    description: "Room of the order",
-    schema: object({
+  day: dimension("time", "Business day, as YYYY-MM-DD", z.iso.date(), {
+    pattern: /^\d{4}-\d{2}-\d{2}$/,
+    expected: "days as YYYY-MM-DD, such as 2026-05-29",
+    example: "2026-05-29",
+  }),
+  week: dimension("time", "Week of the business day (ISO 8601), such as 2026-W22", z.string(), {
+    pattern: /^\d{4}-W\d{2}$/,
+    expected: "ISO weeks, such as 2026-W22",
+    example: "2026-W22",
+  }),
+  month: dimension("time", "Month of the business day, such as 2026-05", z.string(), {
+    pattern: /^\d{4}-\d{2}$/,
+    expected: "months as YYYY-MM, such as 2026-05",
+    example: "2026-05",
+  }),
+  weekday: dimension("time", "Weekday of the business day", z.enum(metricWeekdays), {
+    pattern: new RegExp(`^(${metricWeekdays.join("|")})$`),
+    expected: `some of: ${metricWeekdays.join(", ")}`,
+    example: "monday",
+  }),
+  location: dimension("location", "Location", object({ id: field.uuid("ID of the location") }), {
+    pattern: uuidPattern,
+    expected: "IDs of locations",
+    example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
+  }),
+  hour: dimension("order", "Local hour at which the order was opened, from 0 to 23", z.int(), {
+    pattern: /^(\d|1\d|2[0-3])$/,
+    expected: "hours from 0 to 23",
+    example: "12",
+  }),
+  room: dimension(
+    "order",
+    "Room of the order",
+    object({
       name: nameField("room"),
       type: field.nullableText("Type of the room, such as `room` (dining room) or `bar`; null if unknown"),
     }),
-  },
-  serviceType: {
-    group: "order",
-    description: "Service type of the order: `eatin`, `takeout`, `delivery` or `unknown`",
-    schema: z.string().nullable(),
-  },
-  channel: {
-    group: "order",
-    description: "Sales channel of the order; `unknown` if the point of sale sent none",
-    schema: z.string().nullable(),
-  },
-  clerk: {
-    group: "order",
-    description: "Clerk who owns the order",
-    schema: object({ id: idField("clerk"), name: nameField("clerk") }),
-  },
-  device: {
-    group: "order",
-    description: "Device that closed the till",
-    schema: object({ id: idField("device"), name: nameField("device") }),
-  },
-  product: {
-    group: "product",
-    description: "Product. The ID is null for a temporary product, which is not in the catalog",
-    schema: object({ id: idField("product"), name: nameField("product") }),
-  },
-  category: {
-    group: "product",
-    description: "Name of the product's category; null if it has none",
-    schema: z.string().nullable(),
-  },
-  subcategory: {
-    group: "product",
-    description: "Name of the product's subcategory; null if it has none",
-    schema: z.string().nullable(),
-  },
-  taxRate: {
-    group: "product",
-    description:
-      "VAT rate in hundredths of a percent: 1000 means 10%; null for the products that exceed the limit of stored combinations of a till",
-    schema: z.int().nullable(),
-    filter: {
+  ),
+  serviceType: dimension(
+    "order",
+    "Service type of the order: `eatin`, `takeout`, `delivery` or `unknown`",
+    z.string().nullable(),
+  ),
+  channel: dimension(
+    "order",
+    "Sales channel of the order; `unknown` if the point of sale sent none",
+    z.string().nullable(),
+  ),
+  clerk: dimension("order", "Clerk who owns the order", object({ id: idField("clerk"), name: nameField("clerk") })),
+  device: dimension(
+    "order",
+    "Device that closed the till",
+    object({ id: idField("device"), name: nameField("device") }),
+  ),
+  product: dimension(
+    "product",
+    "Product. The ID is null for a temporary product, which is not in the catalog",
+    object({ id: idField("product"), name: nameField("product") }),
+  ),
+  category: dimension("product", "Name of the product's category; null if it has none", z.string().nullable()),
+  subcategory: dimension("product", "Name of the product's subcategory; null if it has none", z.string().nullable()),
+  taxRate: dimension(
+    "product",
+    "VAT rate in hundredths of a percent: 1000 means 10%; null for the products that exceed the limit of stored combinations of a till",
+    z.int().nullable(),
+    {
       pattern: /^\d{1,9}$/,
       expected: "VAT rates in hundredths of a percent: 1000 means 10%",
       example: "1000",
     },
-  },
-  paymentMethod: {
-    group: "payment",
-    description: "Payment method",
-    schema: object({
+  ),
+  paymentMethod: dimension(
+    "payment",
+    "Payment method",
+    object({
       name: nameField("payment method"),
       mode: field.nullableText("Payment mode, such as `cash` or `card`"),
     }),
-  },
-  discount: {
-    group: "discount",
-    description: "Discount",
-    schema: object({
+  ),
+  discount: dimension(
+    "discount",
+    "Discount",
+    object({
       id: idField("discount"),
       name: nameField("discount"),
       gifted: z.boolean().nullable().meta({
@@ -296,16 +271,16 @@ export const metricDimensions = {
           "Whether the discount reduced the price of the product to zero; null for the discounts that exceed the limit of stored combinations of a till",
       }),
     }),
-  },
-  cancellationReason: {
-    group: "cancellation",
-    description: "Reason of the cancellation",
-    schema: object({
+  ),
+  cancellationReason: dimension(
+    "cancellation",
+    "Reason of the cancellation",
+    object({
       name: field.nullableText("Name of the reason; empty if there is none"),
       afterFinalization: field.boolean("Whether the product was canceled after the bill was first printed"),
     }),
-  },
-} as const satisfies Record<string, MetricDimensionDefinition>;
+  ),
+} as const;
 
 export type MetricDimension = keyof typeof metricDimensions;
 
@@ -313,7 +288,7 @@ export const metricDimensionNames = Object.keys(metricDimensions) as [MetricDime
 
 export const metricDimensionNameSchema = z.enum(metricDimensionNames);
 
-export const getMetricDimension = (name: MetricDimension): MetricDimensionDefinition => metricDimensions[name];
+export const getMetricDimension = (name: MetricDimension): ReturnType<typeof dimension> => metricDimensions[name];
 
 /** A field of the values of a dimension. */
 export interface MetricValueField {

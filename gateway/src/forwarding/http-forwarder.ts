@@ -181,7 +181,9 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     const { upstreamResponse, bufferedBody } = await send().catch(async (error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
-      if (signal.aborted || !shouldRetry(incoming, error)) throw error;
+      // A request with another method may have been processed before its connection closed.
+      const isRead = incoming.method === "GET" || incoming.method === "HEAD";
+      if (signal.aborted || !isRead || !isConnectionClosed(error)) throw error;
       request.isRetried = true;
       await untilClosedConnectionsAreKnown();
       return send();
@@ -313,14 +315,6 @@ export function readProblemCode(body: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response, or a
- * buffered response, was complete.
- */
-function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
-  return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }
 
 /**

@@ -6,12 +6,6 @@ import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import type { Result } from "ioredis";
 
-/** The number of tokens that Redis granted to a gateway, and the number that remain in the shared bucket. */
-export interface RedisRateLimitTokenGrant {
-  granted: number;
-  remaining: number;
-}
-
 /** Stores one token bucket per API key in Redis. All gateways share the bucket and lease tokens from it. */
 export type RateLimitLeaseStore = Awaited<ReturnType<typeof createRateLimitLeaseStore>>;
 
@@ -93,14 +87,10 @@ export async function createRateLimitLeaseStore(
     /** Returns whether Redis is connected and responds in time. */
     isUp: () => isResponding && redis.status === "ready",
     /**
-     * Leases up to `requested` tokens. Rejects if Redis is not connected, returns an error, or does not respond within
-     * 100 ms.
+     * Leases up to `requested` tokens. Returns the number of granted tokens, and the number that remain in the shared
+     * bucket. Rejects if Redis is not connected, returns an error, or does not respond within 100 ms.
      */
-    async acquire(
-      keyId: string,
-      { perSecond, burst }: TokenBucketRate,
-      requested: number,
-    ): Promise<RedisRateLimitTokenGrant> {
+    async acquire(keyId: string, { perSecond, burst }: TokenBucketRate, requested: number) {
       try {
         const [granted, remaining] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, requested);
         return { granted, remaining: Number(remaining) };

@@ -21,17 +21,8 @@ interface FailureGroup extends Omit<UsageBatch["failures"][number], "failedAt" |
   latest: { failedAt: number; requestId: string }[];
 }
 
-/** The counts of one minute: for each API key, the number of requests by `routeIndex * 8 + statusClass`. */
-interface MinuteCounts {
-  minute: number;
-  countsByKey: Map<string, Map<number, number>>;
-}
-
-const otherRoute = "other";
-/** The only routes that are counted. Paths that clients choose are never stored. */
-const routes = [...Object.keys(routeTable), mcpPath, otherRoute];
-const routeIndexes = new Map(routes.map((route, index) => [route, index]));
-const otherRouteIndex = routes.length - 1;
+/** The only routes that are counted, besides `other`. Paths that clients choose are never stored. */
+const routes = new Set([...Object.keys(routeTable), mcpPath]);
 
 /** Maximum number of counts in memory: of one minute for as many keys as the gateway caches, with two counts each. */
 const maxCounts = 50_000;
@@ -46,20 +37,11 @@ export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
 /** Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. */
 export function createUsageCounter() {
-  let minutes: MinuteCounts[] = [];
-  let countCount = 0;
+  /** By key, minute, route and class of statuses, oldest first. */
+  const counts = new Map<string, UsageBatch["counts"][number]>();
   let failureGroups = new Map<string, FailureGroup>();
   let failureGroupCounts = new Map<string, number>();
   let droppedRequests = 0;
-
-  function currentMinute(now: number): MinuteCounts {
-    const minute = Math.floor(now / minuteMs);
-    const latest = minutes.at(-1);
-    if (latest?.minute === minute) return latest;
-    const started = { minute, countsByKey: new Map() };
-    minutes.push(started);
-    return started;
-  }
 
   function addFailure(request: FinishedRequest, keyId: string, route: string, now: number): void {
     const { method, status, requestId } = request;
@@ -79,19 +61,9 @@ export function createUsageCounter() {
   }
 
   function takeCounts(): UsageBatch["counts"] {
-    const taken: UsageBatch["counts"] = [];
-    for (const { minute, countsByKey } of minutes) {
-      for (const [keyId, counts] of countsByKey) {
-        if (taken.length + counts.size > usageBatchLimits.counts) return taken;
-        countsByKey.delete(keyId);
-        countCount -= counts.size;
-        for (const [index, requestCount] of counts) {
-          taken.push({ keyId, minute, route: routes[index >> 3] ?? otherRoute, statusClass: index & 7, requestCount });
-        }
-      }
-    }
-    minutes = [];
-    return taken;
+    const taken = [...counts].slice(0, usageBatchLimits.counts);
+    for (const [countKey] of taken) counts.delete(countKey);
+    return taken.map(([, count]) => count);
   }
 
   function takeFailures(): UsageBatch["failures"] {
@@ -116,26 +88,21 @@ export function createUsageCounter() {
     add(request: FinishedRequest, now: number): void {
       const { keyId, status } = request;
       if (keyId === undefined) return;
-      const { countsByKey } = currentMinute(now);
-      const counts = countsByKey.get(keyId);
-      const routeIndex = routeIndexes.get(request.route ?? getPathPrefix(request.path)) ?? otherRouteIndex;
-      const index = routeIndex * 8 + Math.trunc(status / 100);
-      const count = counts?.get(index);
-      if (count !== undefined) counts?.set(index, count + 1);
-      else if (countCount >= maxCounts) droppedRequests++;
-      else {
-        countCount++;
-        if (counts) counts.set(index, 1);
-        else countsByKey.set(keyId, new Map([[index, 1]]));
-      }
-      if (status >= 400) addFailure(request, keyId, routes[routeIndex] ?? otherRoute, now);
+      const prefix = request.route ?? getPathPrefix(request.path);
+      const route = routes.has(prefix) ? prefix : "other";
+      const minute = Math.floor(now / minuteMs);
+      const statusClass = Math.trunc(status / 100);
+      const countKey = `${keyId} ${minute} ${route} ${statusClass}`;
+      const count = counts.get(countKey);
+      if (count) count.requestCount++;
+      else if (counts.size >= maxCounts) droppedRequests++;
+      else counts.set(countKey, { keyId, minute, route, statusClass, requestCount: 1 });
+      if (status >= 400) addFailure(request, keyId, route, now);
     },
     /** Removes the oldest counts and failures that fit into one batch, and returns them. Undefined if there are none. */
     takeBatch(): UsageBatch | undefined {
-      const counts = takeCounts();
-      const failures = takeFailures();
-      if (counts.length === 0 && failures.length === 0) return undefined;
-      return { id: randomUUID(), counts, failures };
+      const batch = { id: randomUUID(), counts: takeCounts(), failures: takeFailures() };
+      return batch.counts.length > 0 || batch.failures.length > 0 ? batch : undefined;
     },
     /** The number of requests that were not counted because the memory for counts was full. */
     get droppedRequests(): number {
