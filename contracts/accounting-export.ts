@@ -57,8 +57,8 @@ const inconsistentOrder = object({
   orderId: field.uuid("ID of the order"),
   openedAt: field.nullableDateTime("When the order was opened; null if unknown"),
   tableName: field.nullableText("Name of the table; null if the order has none"),
-  total: z.int().nullable().describe("Total of the order in minor units; null if unknown"),
-  amount: z.int().describe("First figure minus second figure of the order, in minor units"),
+  total: field.nullableInteger("Total of the order in minor units; null if unknown"),
+  amount: field.integer("First figure minus second figure of the order, in minor units"),
 }).meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
 
 const inconsistentFiguresSchema = object({
@@ -66,7 +66,7 @@ const inconsistentFiguresSchema = object({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay, minus what guests paid too much.",
   }),
-  amount: z.int().describe("First figure minus second figure, in minor units (250 means 2.50 EUR)"),
+  amount: field.integer("First figure minus second figure, in minor units (250 means 2.50 EUR)"),
   orderCount: field.count("Number of orders whose figures differ"),
   orders: array(inconsistentOrder).describe(
     "The 20 orders with the largest differences. Their differences can also cancel each other out.",
@@ -95,7 +95,7 @@ const exportFailureSchema = object({
 
 export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
-const fileNumber = z.int().min(1).describe("Number of the file within the export, starting at 1");
+const fileNumber = field.positiveInteger("Number of the file within the export, starting at 1");
 
 const exportedTill = object({
   tillId: field.uuid("ID of the till"),
@@ -121,9 +121,9 @@ const exportedFile = object({
   accountingProvider,
   name: field.text("Name under which the file is downloaded"),
   size: field.count("Size of the file in bytes"),
-  tills: z.int().min(1).describe("Number of tills in the file"),
+  tills: field.positiveInteger("Number of tills in the file"),
   entries: field.count("Number of journal entries in the file"),
-  fileUrl: z.url().describe("URL of the file. Downloading the file requires an API key that can read the export."),
+  fileUrl: field.url("URL of the file. Downloading the file requires an API key that can read the export."),
 });
 
 export const AccountingExport = object({

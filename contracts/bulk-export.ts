@@ -78,13 +78,13 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 const fileSchema = object({
   name: field.text("Name of the file, unique within the export"),
-  url: z.url().describe("URL of the file, which supports range requests"),
+  url: field.url("URL of the file, which supports range requests"),
   bytes: field.count("Size of the file in bytes, as it is downloaded"),
   rows: rowsSchema.describe("Number of rows in the file, without the header of a CSV file"),
   sha256: sha256Schema.describe("SHA-256 of the file as it is downloaded, in hexadecimal"),
   sums: sumsSchema,
-  firstDay: z.iso.date().describe("First business day in the file"),
-  lastDay: z.iso.date().describe("Last business day in the file"),
+  firstDay: field.date("First business day in the file"),
+  lastDay: field.date("Last business day in the file"),
 }).meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
 
 const manifestSchema = object({
@@ -124,8 +124,8 @@ export const BulkExport = object({
   locationId: field.uuid("ID of the location"),
   data: dataSchema,
   format: formatSchema,
-  since: z.iso.date().describe("First business day of the export"),
-  until: z.iso.date().describe("Last business day of the export"),
+  since: field.date("First business day of the export"),
+  until: field.date("Last business day of the export"),
   state: z.enum(["queued", "running", "done", "failed", "removed"]).meta({
     description:
       "State of the export. `queued`: it has not started, or starts again. `running`: it is in progress. `done`: all files and the manifest are available. `failed`: it has no files, for the reason in `failure`. `removed`: its files were removed before their expiry, for the reason in `failure`.",
@@ -135,7 +135,7 @@ export const BulkExport = object({
     .describe("Why the export has no files; null unless `state` is `failed` or `removed`"),
   progress: object({
     daysDone: rowsSchema.describe("Number of business days that were exported"),
-    daysTotal: z.int().min(1).describe("Number of business days to export"),
+    daysTotal: field.positiveInteger("Number of business days to export"),
     rows: rowsSchema.describe("Number of rows that were exported"),
   }).describe(
     "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",

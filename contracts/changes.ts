@@ -39,12 +39,11 @@ export const Change = object({
   }),
   locationId: field.uuid("ID of the location to which the resource belongs"),
   id: field.uuid("ID of the report or order. For a catalog and a location, the ID of the location."),
-  revision: z.int().min(1).meta({
-    description:
-      "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
-  }),
+  revision: field.positiveInteger(
+    "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
+  ),
   at: field.dateTime("When the change happened. Entries are not sorted by this time."),
-  href: z.url().describe("URL of the current state"),
+  href: field.url("URL of the current state"),
 }).meta({
   id: "Change",
   description: "The last change of a report, order, catalog or location",

@@ -107,14 +107,13 @@ const finding = object({
     description:
       "Type of financial movements whose amounts have the wrong sign; null for other findings. `difference` is the sum of these amounts.",
   }),
-  taxRate: z.int().nullable().describe("VAT rate in hundredths of a percent; null for other findings"),
+  taxRate: field.nullableInteger("VAT rate in hundredths of a percent; null for other findings"),
   deviceIdentifier: field.nullableText("ID of the device, or its name if the till has no ID; null for other findings"),
-  firstReportNumber: z.int().nullable().describe("First missing number, or the repeated number"),
-  lastReportNumber: z.int().nullable().describe("Last missing number, or the repeated number"),
-  difference: z
-    .int()
-    .nullable()
-    .describe("Difference in minor units, as `difference` of the check; null if nothing is compared"),
+  firstReportNumber: field.nullableInteger("First missing number, or the repeated number"),
+  lastReportNumber: field.nullableInteger("Last missing number, or the repeated number"),
+  difference: field.nullableInteger(
+    "Difference in minor units, as `difference` of the check; null if nothing is compared",
+  ),
 }).meta({ id: "DayCheckFinding", description: "What a failed check found" });
 
 export type DayCheckFinding = z.infer<typeof finding>;
@@ -126,10 +125,9 @@ export const DayCheck = object({
       "`passed`: the statement of the check is true. `failed`: it is not, see `findings`. `unavailable`: no till of the day has the figures that the check needs.",
   }),
   meaning: field.text("What is true if the check passes, in one sentence"),
-  difference: z.int().nullable().meta({
-    description:
-      "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
-  }),
+  difference: field.nullableInteger(
+    "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
+  ),
   amounts: array(
     object({
       name: enumOf(checkAmountDescriptions).describe(listDescriptions(checkAmountDescriptions)),
@@ -148,11 +146,10 @@ export type DayCheck = z.infer<typeof DayCheck>;
 export const DayTill = object({
   tillId: field.uuid("ID of the till"),
   reportId: field.uuid("ID of the report"),
-  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
-  tillRevision: z.int().min(1).meta({
-    description:
-      "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
-  }),
+  reportNumber: field.integer("Sequential number of the report, assigned by the point of sale"),
+  tillRevision: field.positiveInteger(
+    "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
+  ),
   deviceIdentifier: field.text("ID of the device that closed the till"),
   deviceName: field.text("Name of the device that closed the till"),
   startedAt: field.dateTime("When the shift began"),
@@ -198,7 +195,7 @@ const totals = object({
 export type DayTotals = z.infer<typeof totals>;
 
 export const Day = object({
-  day: z.iso.date().describe("The business day, in the location's time zone"),
+  day: field.date("The business day, in the location's time zone"),
   locationId: field.uuid("ID of the location"),
   state: enumOf(dayStateDescriptions).describe(listDescriptions(dayStateDescriptions)),
   reasons: array(
@@ -207,7 +204,7 @@ export const Day = object({
       message: field.text("The reason, as a sentence"),
     }),
   ).describe("What is missing; empty if the day is closed. A day that is still open can also miss something already."),
-  dayRevision: z.int().min(1).describe("Incremented each time the day changes"),
+  dayRevision: field.positiveInteger("Incremented each time the day changes"),
   updatedAt: field.dateTime("When the day changed last"),
   tillCount: field.count("Number of tills of the day"),
   tills: array(DayTill).describe(

@@ -122,6 +122,8 @@ export const field = {
   uuid: (description: string) => z.guid().describe(description),
   nullableUuid: (description: string) => z.guid().nullable().describe(description),
   boolean: (description: string) => z.boolean().describe(description),
+  url: (description: string) => z.url().describe(description),
+  date: (description: string) => z.iso.date().describe(description),
   /** A date-time in a response, always in UTC. */
   dateTime: (description: string) => UtcDateTimeSchema.describe(description),
   nullableDateTime: (description: string) => UtcDateTimeSchema.nullable().describe(description),
@@ -142,8 +144,9 @@ export const field = {
     z.int().min(min).max(maxUnitCount).meta({ description, example: 1 }),
   signedUnitCount: (description: string) =>
     z.int().min(-maxUnitCount).max(maxUnitCount).meta({ description, example: 1 }),
-  /** The quantity in an entry of a report, such as units sold: 1 or more. */
-  reportQuantity: (description: string) => z.int().min(1).describe(description),
+  integer: (description: string) => z.int().describe(description),
+  nullableInteger: (description: string) => z.int().nullable().describe(description),
+  positiveInteger: (description: string) => z.int().min(1).describe(description),
   optionalInteger: (description: string) => nullWhenAbsent(z.int()).describe(description),
 
   /** A text in a response. A missing text is empty. */

@@ -4,7 +4,7 @@ import { field } from "./fields.ts";
 export const Health = object({
   status: z.literal("ok").describe("Always `ok`"),
   uptime: z.number().min(0).describe("Number of seconds since this instance of the API started"),
-  docURL: z.url().describe("URL of the documentation"),
+  docURL: field.url("URL of the documentation"),
   version: field.text("Version of the software, such as `2.0.0`. The changelog lists the changes of each version"),
   apiVersions: array(z.string()).describe("Versions of paths that this installation supports, such as `v1`"),
 }).meta({

@@ -1,9 +1,9 @@
-import { array, object, z } from "zod";
+import { array, object, type z } from "zod";
 import { boundedArray, field } from "./fields.ts";
 import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
-const serverId = z.int().min(1).describe("ID of the till in the legacy backoffice");
-const legacyId = z.int().min(1).describe("ID of the till's location in the legacy backoffice");
+const serverId = field.positiveInteger("ID of the till in the legacy backoffice");
+const legacyId = field.positiveInteger("ID of the till's location in the legacy backoffice");
 const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
 
 export const LegacyTill = object({ application: posApplicationNameSchema, serverId, legacyId }).meta({

@@ -61,16 +61,16 @@ export const MetricsMeta = object({
     }),
   ).describe("Periods to compare with"),
   limits: object({
-    dimensions: z.int().describe("Maximum number of dimensions"),
-    days: z.int().describe("Maximum number of days from `since` to `until`, both included"),
-    filterDimensions: z.int().describe("Maximum number of dimensions to filter by"),
-    filterValues: z.int().describe("Maximum number of values for each dimension to filter by"),
-    sortFields: z.int().describe("Maximum number of fields to sort by"),
-    rows: z.int().describe("Maximum of `limit`"),
-    locations: z.int().describe("Maximum number of locations"),
-    rowsBeforeLimit: z.int().meta({
-      description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
-    }),
+    dimensions: field.integer("Maximum number of dimensions"),
+    days: field.integer("Maximum number of days from `since` to `until`, both included"),
+    filterDimensions: field.integer("Maximum number of dimensions to filter by"),
+    filterValues: field.integer("Maximum number of values for each dimension to filter by"),
+    sortFields: field.integer("Maximum number of fields to sort by"),
+    rows: field.integer("Maximum of `limit`"),
+    locations: field.integer("Maximum number of locations"),
+    rowsBeforeLimit: field.integer(
+      "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
+    ),
   }).describe("Limits of queries"),
 }).meta({
   id: "MetricsMeta",

@@ -23,17 +23,14 @@ function optionalFields<Name extends string, Field extends z.ZodType>(
 }
 
 const valuesSchema = object(
-  optionalFields(metricMeasureNames, (name) => z.int().nullable().describe(describeMetricMeasure(name))),
+  optionalFields(metricMeasureNames, (name) => field.nullableInteger(describeMetricMeasure(name))),
 ).meta({ id: "MetricValues", description: "The values of the measures of the query", example: { sales: 1440 } });
 
 export type MetricValues = z.infer<typeof valuesSchema>;
 
 const differencesSchema = object(
   optionalFields(metricMeasureNames, (name) =>
-    z
-      .int()
-      .nullable()
-      .describe(`Value of \`${name}\` minus its value in the earlier period; null if one of them is null`),
+    field.nullableInteger(`Value of \`${name}\` minus its value in the earlier period; null if one of them is null`),
   ),
 ).meta({
   id: "MetricDifferences",
@@ -104,7 +101,7 @@ export const MetricRow = object({
 export type MetricRow = z.infer<typeof MetricRow>;
 
 const unattributedSchema = object(
-  optionalFields(unattributedMeasures, (name) => z.int().describe(describeMetricMeasure(name))),
+  optionalFields(unattributedMeasures, (name) => field.integer(describeMetricMeasure(name))),
 );
 
 const totalsSchema = object({
@@ -120,8 +117,8 @@ const totalsSchema = object({
 export type MetricTotals = z.infer<typeof totalsSchema>;
 
 export const Metrics = object({
-  since: z.iso.date().describe("First business day"),
-  until: z.iso.date().describe("Last business day"),
+  since: field.date("First business day"),
+  until: field.date("Last business day"),
   compareSince: z.iso.date().nullable().describe("First day of the earlier period; null without `compare`"),
   compareUntil: z.iso.date().nullable().describe("Last day of the earlier period; null without `compare`"),
   measures: array(metricMeasureNameSchema).describe("The measures of the query"),

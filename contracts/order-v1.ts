@@ -7,7 +7,7 @@ const orderItemV1 = object({
   description: field.nullableText("Name of the product"),
   category: field.nullableText("Name of the category"),
   subCategory: field.nullableText("Name of the subcategory"),
-  quantity: z.int().describe("Number of units; negative for a refund"),
+  quantity: field.integer("Number of units; negative for a refund"),
   total: field.computedAmount("Total of the product after discounts, including VAT"),
   unitPrice: field.computedAmount("Price of one unit, or of one kilogram if `weight` is set, without modifiers"),
   weight: z

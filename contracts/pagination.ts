@@ -17,9 +17,9 @@ const pageMetaSchema = object({
 });
 
 const pageLinksSchema = object({
-  self: z.url().describe("URL of this page"),
-  first: z.url().describe("URL of the first page"),
-  last: z.url().describe("URL of the last page"),
+  self: field.url("URL of this page"),
+  first: field.url("URL of the first page"),
+  last: field.url("URL of the last page"),
   next: z.url().nullable().meta({
     description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
   }),

@@ -17,9 +17,9 @@ const requestIssueSchema = object({
 });
 
 export const problemSchema = object({
-  type: z.url().describe("URL of the documentation for the error code"),
+  type: field.url("URL of the documentation for the error code"),
   title: field.text("Short summary of the error, the same for every error with this code"),
-  status: z.int().describe("HTTP status code of the response"),
+  status: field.integer("HTTP status code of the response"),
   detail: field.text("Human-readable explanation of this occurrence of the error"),
   code: z.enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]]).meta({
     description: "Code of the error. Codes never change, so you can use them to handle errors in your program.",

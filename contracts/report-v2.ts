@@ -5,7 +5,7 @@ import { field } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 
 const recordedPayment = object({
-  quantity: field.reportQuantity("Number of payment rows"),
+  quantity: field.positiveInteger("Number of payment rows"),
   totalAmount: field.computedAmount("Amount paid, net of change and excluding `tipsAmount`"),
   changeAmount: field.computedAmount("Change that guests received"),
   tipsAmount: field.computedAmount("Tips, in addition to `totalAmount`"),
@@ -15,7 +15,7 @@ const recordedPayment = object({
 });
 
 const cancellation = object({
-  quantity: field.reportQuantity("Number of units canceled"),
+  quantity: field.positiveInteger("Number of units canceled"),
   amount: field.computedAmount("Total price of the canceled products"),
   afterFinalization: field.boolean("Whether the products were canceled after the bill was first printed"),
   name: field.text("Reason for the cancellation; empty if no reason was given"),
@@ -23,12 +23,12 @@ const cancellation = object({
 
 const transfer = object({
   amount: field.computedAmount("Total price of the transferred products"),
-  quantity: field.reportQuantity("Number of units transferred"),
+  quantity: field.positiveInteger("Number of units transferred"),
   name: field.text("Destination of the transfer; empty if the point of sale sent none"),
 });
 
 const modifier = object({
-  quantity: field.reportQuantity("Number of units sold with the modifier option"),
+  quantity: field.positiveInteger("Number of units sold with the modifier option"),
   groupName: field.nullableText("Name of the modifier group"),
   amount: field.computedAmount("Amount that the modifier option added to sales, including VAT"),
   name: field.nullableText("Name of the modifier option"),
@@ -61,12 +61,12 @@ const discount = object({
   discountCatalogId: field.nullableText(
     "ID of the discount in the point of sale. The catalog of the API does not contain discounts.",
   ),
-  quantity: field.reportQuantity("Number of uses of the discount. A discount on several products counts once."),
+  quantity: field.positiveInteger("Number of uses of the discount. A discount on several products counts once."),
   vatAmount: field.computedAmount("VAT included in the discount"),
   gifted: field.boolean("Whether the discount reduced the price of the product to zero"),
   taxRepartition: array(
     object({
-      quantity: field.reportQuantity("Number of discounted product rows with this VAT rate"),
+      quantity: field.positiveInteger("Number of discounted product rows with this VAT rate"),
       discountValue: field.computedAmount("Amount of the discount including VAT"),
       taxableAmount: field.computedAmount("Amount of the discount excluding VAT"),
       taxAmount: field.computedAmount("VAT included in the discount"),
@@ -80,7 +80,7 @@ const product = object({
   productCatalogId: field.nullableText(
     "Catalog ID of the product; null for a temporary product, which is not in the catalog",
   ),
-  productQuantity: field.reportQuantity("Number of units sold"),
+  productQuantity: field.positiveInteger("Number of units sold"),
   productSales: field.computedAmount("Sales including VAT"),
   excludingTax: field.computedAmount("Sales excluding VAT"),
   inMenu: field.boolean("Whether the product was sold as part of a set menu"),
@@ -129,11 +129,11 @@ const room = object({
 
 const menuStep = object({
   stepName: field.nullableText("Name of the menu step (course)"),
-  quantity: field.reportQuantity("Total number of units sold in this menu step, across all products"),
+  quantity: field.positiveInteger("Total number of units sold in this menu step, across all products"),
   products: array(
     object({
       name: field.nullableText("Name of the product"),
-      quantity: field.reportQuantity("Number of units of the product sold in this menu step"),
+      quantity: field.positiveInteger("Number of units of the product sold in this menu step"),
     }),
   ).describe("Products that guests chose in this menu step"),
 });
@@ -141,7 +141,7 @@ const menuStep = object({
 const menu = object({
   name: field.nullableText("Name of the set menu"),
   coursesDescription: field.text("Names of the menu steps, joined by ` + `"),
-  quantity: field.reportQuantity("Number of set menus sold"),
+  quantity: field.positiveInteger("Number of set menus sold"),
   totalExcludingTax: field.computedAmount("Sales excluding VAT"),
   totalSales: field.computedAmount("Sales including VAT"),
   steps: array(menuStep).describe("Products that guests chose in each menu step (course)"),
@@ -171,7 +171,7 @@ export const commonReportFieldsShape = {
   finalizedAt: field.dateTime("When the till of the shift was closed"),
   deviceName: field.text("Name of the device that closed the till"),
   deviceIdentifier: field.text("ID of the device that closed the till"),
-  reportNumber: z.int().min(1).describe("Sequential number of the report, assigned by the point of sale"),
+  reportNumber: field.positiveInteger("Sequential number of the report, assigned by the point of sale"),
   guestsNumber: field.count("Number of guests in orders that were neither canceled nor transferred"),
   totalSales: field.computedAmount("Total sales of the shift, including VAT"),
   clerkName: field.text("Name of the clerk who closed the till"),

@@ -58,9 +58,9 @@ export const TillWithBodyUrl = object({
   serverId: z.int().min(1).nullable().meta({
     description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
   }),
-  objectUrl: z
-    .url()
-    .describe("URL of the body of the till as it was last pushed, except for personal data that has since been erased"),
+  objectUrl: field.url(
+    "URL of the body of the till as it was last pushed, except for personal data that has since been erased",
+  ),
   ...tillReportShape,
 }).meta({
   id: "Till",

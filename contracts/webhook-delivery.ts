@@ -1,5 +1,5 @@
 import { array, object, z } from "zod";
-import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
+import { RequestDateTime, } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";
 import { webhookEventNames } from "./webhook.ts";
@@ -31,17 +31,17 @@ export const WebhookDelivery = object({
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const WebhookDeliveryAttempt = object({
-  generation: z.int().min(1).meta({
-    description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
-  }),
-  number: z.int().min(1).describe("Number of the attempt within its generation, starting at 1"),
+  generation: field.positiveInteger(
+    "1 for the original delivery, incremented each time the delivery is replayed or recovered",
+  ),
+  number: field.positiveInteger("Number of the attempt within its generation, starting at 1"),
   startedAt: field.dateTime("When the attempt started"),
   milliseconds: z
     .int()
     .min(0)
     .nullable()
     .describe("Duration of the attempt in milliseconds; null while it is in progress or if unknown"),
-  status: z.int().nullable().describe("HTTP status code of the response; null if there was no response"),
+  status: field.nullableInteger("HTTP status code of the response; null if there was no response"),
   error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
   response: field.nullableText("First 20 KB of the response body; null if there was no response"),
   nextAttemptAt: field.nullableDateTime("Scheduled time of the next attempt; null if no attempt is scheduled"),
@@ -106,9 +106,9 @@ export const WebhookDeliveryRecovery = object({
   id: field.uuid("ID of the recovery"),
   createdAt: field.dateTime("When the recovery was requested"),
   webhookId: field.uuid("ID of the webhook whose deliveries are recovered"),
-  since: UtcDateTimeSchema.meta({
-    description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
-  }),
+  since: field.dateTime(
+    "Start of the recovery period. Deliveries that were created before this time are not recovered.",
+  ),
   state: z.enum(["running", "done"]).describe("State of the recovery"),
   total: field.count(
     "Number of deliveries that had failed or were waiting for another attempt when the recovery started",

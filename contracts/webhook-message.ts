@@ -82,16 +82,16 @@ export const ReportFinalizedEventData = object({
   locationId: field.uuid("ID of the location"),
   reportId: field.uuid("ID of the report"),
   tillId: field.uuid("ID of the till"),
-  revision: z.int().min(1).meta({
-    description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
-  }),
-  reportVersion: z.int().min(1).describe("Version of the calculation that produced the report"),
-  reportNumber: z.int().describe("Sequential number of the report, assigned by the point of sale"),
+  revision: field.positiveInteger(
+    "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+  ),
+  reportVersion: field.positiveInteger("Version of the calculation that produced the report"),
+  reportNumber: field.integer("Sequential number of the report, assigned by the point of sale"),
   startedAt: field.dateTime("When the shift began"),
   finalizedAt: field.dateTime("When the shift was closed"),
-  totalSales: z.int().meta({
-    description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-  }),
+  totalSales: field.integer(
+    "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
+  ),
   orderIds: array(z.guid()).describe("IDs of all orders of the till, except training orders"),
 }).describe("IDs, times and total sales of the report");
 
@@ -106,10 +106,9 @@ export const DayStateEventData = object({
   }),
   reasons: Day.shape.reasons,
   tillCount: Day.shape.tillCount,
-  totalSales: z
-    .int()
-    .nullable()
-    .describe("Total sales of the day, including VAT, in minor units; null if they are not added up"),
+  totalSales: field.nullableInteger(
+    "Total sales of the day, including VAT, in minor units; null if they are not added up",
+  ),
 }).describe("State, reasons and total sales of the day");
 
 /** The data of `endpoint.failing`. */
@@ -143,10 +142,9 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     id: field.uuid("ID of the message, the same for every attempt. Use it for deduplication."),
     event: z.literal(event).describe("Name of the event that the message is about"),
     emittedAt: field.dateTime("When the event occurred"),
-    sequence: z.int().nullable().meta({
-      description:
-        "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
-    }),
+    sequence: field.nullableInteger(
+      "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
+    ),
   }).describe("Metadata of the message");
   const name = event.split(".").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
