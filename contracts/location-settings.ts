@@ -93,8 +93,8 @@ export type LocationPosOptions = z.infer<typeof LocationOptions>;
 /** The options of a new location if the request contains no options. */
 export const defaultLocationPosOptions: LocationPosOptions = LocationOptions.parse({});
 
-const booleanSetting = (description: string, byDefault: boolean) =>
-  z.boolean().default(byDefault).describe(description);
+const enabledSetting = (description: string) => z.boolean().default(true).describe(description);
+const disabledSetting = (description: string) => z.boolean().default(false).describe(description);
 
 const locationName = boundedString(255, { min: 1 }).meta({
   description: "Name of the location",
@@ -107,48 +107,41 @@ const locationSettingsShape = {
   currencyLocale: LocaleCode.default("fr_FR").describe("Locale (language and region) used to format amounts"),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
-  cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps (courses) of a preparation ticket", true),
-  printOnlyFirstPrepaReceipt: booleanSetting("Whether to print only the first preparation ticket of an order", false),
-  enablePreparationCall: booleanSetting(
+  cutBetweenSteps: enabledSetting("Whether to cut the paper between the steps (courses) of a preparation ticket"),
+  printOnlyFirstPrepaReceipt: disabledSetting("Whether to print only the first preparation ticket of an order"),
+  enablePreparationCall: enabledSetting(
     "Whether clerks can call the next step (course) of an order, that is, ask the kitchen to prepare it",
-    true,
   ),
-  detailedReport: booleanSetting("Whether to print the detailed end-of-day report", true),
-  doNotPrintClaim: booleanSetting(
+  detailedReport: enabledSetting("Whether to print the detailed end-of-day report"),
+  doNotPrintClaim: disabledSetting(
     "Whether to suppress claim tickets, which ask the kitchen to prepare the next step (course)",
-    false,
   ),
-  closeAfterOrderCall: booleanSetting(
+  closeAfterOrderCall: enabledSetting(
     "Whether to close the order view after a clerk calls a step (asks the kitchen to prepare it)",
-    true,
   ),
-  qrCodeLogin: booleanSetting("Whether clerks can log in with a QR code", false),
-  printOnPay: booleanSetting("Whether to print the bill automatically when an order is paid", false),
+  qrCodeLogin: disabledSetting("Whether clerks can log in with a QR code"),
+  printOnPay: disabledSetting("Whether to print the bill automatically when an order is paid"),
   prepaStepsCount: z
     .int()
     .min(0)
     .max(10)
     .default(3)
     .describe("Number of steps (courses) in which the kitchen can prepare an order"),
-  askForInitialCashFloat: booleanSetting(
+  askForInitialCashFloat: disabledSetting(
     "Whether to prompt for the cash float (the cash in the drawer at the start of the shift) when a till is opened",
-    false,
   ),
-  groupProductsOnPrepaReceipt: booleanSetting("Whether to group identical products on a preparation ticket", true),
-  printClaimWithoutDetail: booleanSetting(
+  groupProductsOnPrepaReceipt: enabledSetting("Whether to group identical products on a preparation ticket"),
+  printClaimWithoutDetail: disabledSetting(
     "Whether to print claim tickets (requests to the kitchen to prepare the next step) without products",
-    false,
   ),
-  allowGapInTillStats: booleanSetting(
+  allowGapInTillStats: disabledSetting(
     "Whether a till can be closed if the counted cash differs from the expected cash",
-    false,
   ),
-  printMenuWithDetail: booleanSetting("Whether to print the products of a set menu on the bill", false),
-  groupProductsOnOrder: booleanSetting("Whether to group identical products in the order", false),
-  printMenuNameOnPrepaReceipt: booleanSetting("Whether to print the name of a set menu on a preparation ticket", false),
-  printModifierGroupOnPrepaReceipt: booleanSetting(
+  printMenuWithDetail: disabledSetting("Whether to print the products of a set menu on the bill"),
+  groupProductsOnOrder: disabledSetting("Whether to group identical products in the order"),
+  printMenuNameOnPrepaReceipt: disabledSetting("Whether to print the name of a set menu on a preparation ticket"),
+  printModifierGroupOnPrepaReceipt: disabledSetting(
     "Whether to print the name of a modifier's group on a preparation ticket",
-    false,
   ),
   menuButtonsCount: z
     .int()
