@@ -46,109 +46,94 @@ interface MetricMeasureDefinition {
   average?: { dividend: string; divisor: string };
 }
 
+const measure = (
+  unit: MetricMeasureDefinition["unit"],
+  description: string,
+  options: Omit<MetricMeasureDefinition, "unit" | "description"> = {},
+): MetricMeasureDefinition => ({ unit, description, ...options });
+
 /** The measures, by name. */
 export const metricMeasures = {
-  sales: {
-    unit: "amount",
-    description:
-      "Sales including tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
-    equals: "`totalSales` of reports; with a product dimension, `productSales` of `reportProducts`",
-    additionalGroups: ["product"],
-  },
-  salesWithoutTax: {
-    unit: "amount",
-    description:
-      "Sales excluding tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
-    equals: "`totalExcludingTax` of `reportRooms`; with a product dimension, `excludingTax` of `reportProducts`",
-    additionalGroups: ["product"],
-  },
-  tax: {
-    unit: "amount",
-    description: "Tax on product rows that count as sales",
+  sales: measure(
+    "amount",
+    "Sales including tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    {
+      equals: "`totalSales` of reports; with a product dimension, `productSales` of `reportProducts`",
+      additionalGroups: ["product"],
+    },
+  ),
+  salesWithoutTax: measure(
+    "amount",
+    "Sales excluding tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    {
+      equals: "`totalExcludingTax` of `reportRooms`; with a product dimension, `excludingTax` of `reportProducts`",
+      additionalGroups: ["product"],
+    },
+  ),
+  tax: measure("amount", "Tax on product rows that count as sales", {
     equals: "`taxAmount` of `reportTaxes`",
     additionalGroups: ["product"],
-  },
-  orders: {
-    unit: "count",
-    description: "Number of orders that were neither canceled nor transferred",
+  }),
+  orders: measure("count", "Number of orders that were neither canceled nor transferred", {
     equals: "`orderCount` of reports",
-  },
-  guests: {
-    unit: "count",
-    description: "Number of guests in orders that were neither canceled nor transferred",
+  }),
+  guests: measure("count", "Number of guests in orders that were neither canceled nor transferred", {
     equals: "`guestsNumber` of reports",
-  },
-  averageOrder: {
-    unit: "amount",
-    description: "Sales divided by the number of orders, rounded half away from zero; null without orders",
-    average: { dividend: "sales", divisor: "orders" },
-  },
-  averageGuest: {
-    unit: "amount",
-    description:
-      "Sales of orders with at least one guest, divided by the number of guests, rounded half away from zero; null without guests",
-    average: { dividend: "salesWithGuests", divisor: "guests" },
-  },
-  quantity: {
-    unit: "count",
-    description: "Number of units sold",
+  }),
+  averageOrder: measure(
+    "amount",
+    "Sales divided by the number of orders, rounded half away from zero; null without orders",
+    { average: { dividend: "sales", divisor: "orders" } },
+  ),
+  averageGuest: measure(
+    "amount",
+    "Sales of orders with at least one guest, divided by the number of guests, rounded half away from zero; null without guests",
+    { average: { dividend: "salesWithGuests", divisor: "guests" } },
+  ),
+  quantity: measure("count", "Number of units sold", {
     equals: "`productQuantity` of `reportProducts`",
     additionalGroups: ["product"],
-  },
-  discounts: {
-    unit: "amount",
-    description: "Discounts on sold products, which are already deducted from sales",
+  }),
+  discounts: measure("amount", "Discounts on sold products, which are already deducted from sales", {
     equals: "`discountValue` of `reportDiscounts`",
     additionalGroups: ["product", "discount"],
-  },
-  discountCount: {
-    unit: "count",
-    description: "Number of uses of discounts. A discount on several products counts once.",
+  }),
+  discountCount: measure("count", "Number of uses of discounts. A discount on several products counts once.", {
     equals: "`quantity` of `reportDiscounts`",
     additionalGroups: ["discount"],
-  },
-  cancellations: {
-    unit: "amount",
-    description: "Value of canceled products. Sales do not include them.",
+  }),
+  cancellations: measure("amount", "Value of canceled products. Sales do not include them.", {
     equals: "`amount` of `reportCancellations`",
     additionalGroups: ["product", "cancellation"],
-  },
-  canceledQuantity: {
-    unit: "count",
-    description: "Number of canceled units",
+  }),
+  canceledQuantity: measure("count", "Number of canceled units", {
     equals: "`quantity` of `reportCancellations`",
     additionalGroups: ["product", "cancellation"],
-  },
-  losses: {
-    unit: "amount",
-    description: "Value of products that were lost, for example broken or spoiled. Sales do not include them.",
-    additionalGroups: ["product"],
-  },
-  payments: {
-    unit: "amount",
-    description:
-      "Payments that were recorded in orders, including those on customer accounts, without tips. Payments count regardless of whether their order was canceled or transferred.",
-    equals: "`recordedAmount` of `totals.payments` of days",
-    additionalGroups: ["payment"],
-  },
-  paymentCount: {
-    unit: "count",
-    description: "Number of recorded payments, including those on customer accounts",
+  }),
+  losses: measure(
+    "amount",
+    "Value of products that were lost, for example broken or spoiled. Sales do not include them.",
+    { additionalGroups: ["product"] },
+  ),
+  payments: measure(
+    "amount",
+    "Payments that were recorded in orders, including those on customer accounts, without tips. Payments count regardless of whether their order was canceled or transferred.",
+    { equals: "`recordedAmount` of `totals.payments` of days", additionalGroups: ["payment"] },
+  ),
+  paymentCount: measure("count", "Number of recorded payments, including those on customer accounts", {
     equals: "`quantity` of `reportRecordedPayments` of the types `payment` and `customerAccount`",
     additionalGroups: ["payment"],
-  },
-  tips: {
-    unit: "amount",
-    description: "Tips. Sales and payments do not include them.",
+  }),
+  tips: measure("amount", "Tips. Sales and payments do not include them.", {
     equals: "`tipsAmount` of `totals.payments` of days",
     additionalGroups: ["payment"],
-  },
-  refunds: {
-    unit: "amount",
-    description: "Product rows with a negative total, as a positive number. Refunds are already deducted from sales.",
-    additionalGroups: ["product"],
-  },
-} as const satisfies Record<string, MetricMeasureDefinition>;
+  }),
+  refunds: measure(
+    "amount",
+    "Product rows with a negative total, as a positive number. Refunds are already deducted from sales.",
+    { additionalGroups: ["product"] },
+  ),
+} as const;
 
 export type MetricMeasure = keyof typeof metricMeasures;
 

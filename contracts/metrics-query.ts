@@ -135,6 +135,7 @@ const filtersSchema = withUnstorableTextCheck(z.record(z.string(), array(filterV
 
 const filtersParameter = boundedString(maxFiltersCharacters)
   .transform((text, context): MetricFilters => {
+    const report = (code: RequestIssueCode, message: string) => addIssue(context, code, message);
     if (text.trim() === "") return {};
     let parsed: z.ZodSafeParseResult<Record<string, (string | number)[]>> | undefined;
     try {
@@ -148,8 +149,7 @@ const filtersParameter = boundedString(maxFiltersCharacters)
     if (!parsed?.success) {
       const path = parsed?.error.issues[0]?.path[0];
       const at = typeof path === "string" ? ` The values of ${quote(path)} are invalid.` : "";
-      addIssue(
-        context,
+      report(
         "invalid_format",
         `Must be a JSON object with a list of texts or integers for each dimension, such as ${filtersExample}, without NUL characters or unpaired surrogates.${at}`,
       );
@@ -157,36 +157,24 @@ const filtersParameter = boundedString(maxFiltersCharacters)
     }
     const entries = Object.entries(parsed.data);
     if (entries.length > metricLimits.filterDimensions)
-      addIssue(
-        context,
-        "too_big",
-        `Must have at most ${metricLimits.filterDimensions} dimensions; got ${entries.length}`,
-      );
+      report("too_big", `Must have at most ${metricLimits.filterDimensions} dimensions; got ${entries.length}`);
     const filters: MetricFilters = {};
     for (const [key, values] of entries) {
       const name = metricDimensionNames.find((candidate) => candidate === key);
       if (name === undefined) {
         const message = `${quote(key)} is not a dimension. Use some of: ${metricDimensionNames.join(", ")}`;
-        addIssue(context, "invalid_value", message);
+        report("invalid_value", message);
         continue;
       }
       const texts = values.map(String);
       const { filter } = getMetricDimension(name);
       const wrong = filter && texts.find((value) => !filter.pattern.test(value));
       if (wrong !== undefined)
-        addIssue(
-          context,
-          "invalid_value",
-          `The values of \`${name}\` must be ${filter?.expected}; got ${quote(wrong)}`,
-        );
+        report("invalid_value", `The values of \`${name}\` must be ${filter?.expected}; got ${quote(wrong)}`);
       if (values.length === 0)
-        addIssue(context, "too_small", `\`${name}\` must have at least 1 value. Remove ${name} to accept all`);
+        report("too_small", `\`${name}\` must have at least 1 value. Remove ${name} to accept all`);
       if (values.length > metricLimits.filterValues)
-        addIssue(
-          context,
-          "too_big",
-          `\`${name}\` must have at most ${metricLimits.filterValues} values; got ${values.length}`,
-        );
+        report("too_big", `\`${name}\` must have at most ${metricLimits.filterValues} values; got ${values.length}`);
       filters[name] = texts;
     }
     return filters;

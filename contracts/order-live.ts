@@ -73,20 +73,13 @@ export function pickLiveOrderSummaryFields(order: PosOrderData) {
   const { roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay } = order;
   const { serviceType, channel, source } = order;
   return {
-    roomName,
-    tableName,
-    total,
-    totalTax,
-    totalDiscount,
-    totalWithoutTax,
-    leftToPay,
-    serviceType,
-    channel,
-    source,
+    ...{ roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay },
+    ...{ serviceType, channel, source },
   };
 }
 
-const orderFields = OrderV2.shape;
+const { roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay } = OrderV2.shape;
+const { serviceType, channel, source } = OrderV2.shape;
 
 export const OrderLive = object({
   id: field.uuid("ID of the order"),
@@ -94,18 +87,10 @@ export const OrderLive = object({
   updatedAt: field.dateTime("When the stored order was last changed"),
   locationId: field.uuid("ID of the location"),
   ...withoutFieldDefaults(establishmentShape),
-  roomName: orderFields.roomName,
-  tableName: orderFields.tableName,
+  ...{ roomName, tableName },
   tillId: field.uuid("ID of the till that the order belongs to"),
   revisionHash: field.text("Hash that changes with each revision of the order"),
-  total: orderFields.total,
-  totalTax: orderFields.totalTax,
-  totalDiscount: orderFields.totalDiscount,
-  totalWithoutTax: orderFields.totalWithoutTax,
-  leftToPay: orderFields.leftToPay,
-  serviceType: orderFields.serviceType,
-  channel: orderFields.channel,
-  source: orderFields.source,
+  ...{ total, totalTax, totalDiscount, totalWithoutTax, leftToPay, serviceType, channel, source },
   data: orderDataResponse,
 }).meta({
   id: "OrderLive",

@@ -1,5 +1,5 @@
 import { array, object, z } from "zod";
-import { RequestDateTime, } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";
 import { webhookEventNames } from "./webhook.ts";

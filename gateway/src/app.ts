@@ -63,15 +63,15 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     });
   });
 
-  const registerOwnRoute = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
-    app.options(path, () => allowResponse(ownMethods));
-    app.get(path, handleUnknownParameters, ...handlers);
+  const rejectOtherMethods = (path: string, allow: string, detail: string) => {
+    app.options(path, () => allowResponse(allow));
     app.all(path, () => {
-      throw new ApiError("method_not_allowed", {
-        detail: `This path supports only ${ownMethods}.`,
-        headers: { allow: ownMethods },
-      });
+      throw new ApiError("method_not_allowed", { detail, headers: { allow } });
     });
+  };
+  const registerOwnRoute = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
+    app.get(path, handleUnknownParameters, ...handlers);
+    rejectOtherMethods(path, ownMethods, `This path supports only ${ownMethods}.`);
   };
   // Reports only that this instance accepts requests. `/ready` on the ops port reports the state of dependencies.
   registerOwnRoute("/health", (context) => {
@@ -86,14 +86,12 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
   });
 
-  app.options(mcpPath, () => allowResponse(mcpMethods));
   app.post(mcpPath, authenticate, rateLimit, mcp);
-  app.all(mcpPath, () => {
-    throw new ApiError("method_not_allowed", {
-      detail: "The MCP server has no sessions and no streams. Send each message with POST.",
-      headers: { allow: mcpMethods },
-    });
-  });
+  rejectOtherMethods(
+    mcpPath,
+    mcpMethods,
+    "The MCP server has no sessions and no streams. Send each message with POST.",
+  );
 
   for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {
     app.get(path, authenticate, rateLimit, trackStream, forwardTo(prefix, routeTable[prefix]));

@@ -18,10 +18,7 @@ import type { GatewayHonoContext } from "../server/gateway-request.ts";
 import { createConnectionWait } from "./connection-wait.ts";
 
 export interface ForwardTimeouts {
-  /**
-   * Timeout, in milliseconds, for the start of a service's response. If the service runs in another process, also for
-   * each later chunk, except in streams.
-   */
+  /** For the start of a service's response. If the service runs in another process, also for each later chunk. */
   responseTimeoutMs: number;
   /** Maximum milliseconds between two chunks of a stream. */
   streamIdleTimeoutMs: number;
@@ -65,7 +62,6 @@ const strippedResponseHeaders = new Set([
   "x-request-id",
 ]);
 
-/** A request to a service in another process. */
 interface UpstreamRequest {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string>;
@@ -96,7 +92,6 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
   const uploadsOfKeys = new Admission(locationLimits.forwardedUploadsOfKey);
   const sendWhenConnected = createConnectionWait(url, timeouts.connectWaitMs);
 
-  /** Returns the body of a request: the bytes of a small body, and a stream of a larger one. */
   async function readBody(incoming: IncomingMessage): Promise<Buffer | Readable | null> {
     if (isStreamedUpload(incoming)) return createRequestBodyStream(incoming);
     return hasRequestBody(incoming) ? buffer(createRequestBodyStream(incoming)) : null;
@@ -270,7 +265,6 @@ function isStreamedUpload(incoming: IncomingMessage): boolean {
   return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
 }
 
-/** Returns the path and query of a URL. */
 function requestTargetOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const fragment = url.indexOf("#", start);

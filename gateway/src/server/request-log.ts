@@ -23,7 +23,6 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes all delayed log lines. */
   function flush(): void {
     const pendingLines = lines;
     lines = [];

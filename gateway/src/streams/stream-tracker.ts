@@ -65,7 +65,6 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
       // The key is checked again, because a change between its authentication and this call did not end the stream.
       void recheckKey(request);
     },
-    /** Stops tracking a request after it has finished. */
     remove: (request: GatewayRequestState) => void openStreams.delete(request),
     /** Ends the streams of a changed or revoked key. Clients can reconnect with a changed key. */
     endStreamsOfKey(keyId: string, isRevoked: boolean): void {
