@@ -20,8 +20,10 @@ export function isUtcBefore(one: string, other: string): boolean {
 }
 
 export const dayMs = 24 * 60 * 60 * 1000;
-const maxTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
-const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
+export const earliestInstant = "0001-01-01T00:00:00.000Z";
+export const latestInstant = "9999-12-31T23:59:59.999Z";
+const minTimeMs = Date.parse(earliestInstant);
+const maxTimeMs = Date.parse(latestInstant);
 
 /**
  * A date-time in a request, with seconds and an offset or `Z`. The day must exist and be in the years 1 to 9999.
@@ -96,8 +98,8 @@ export function countDays({ since, until }: { since: string; until: string }): n
   return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
 }
 
-const earliestDay = "0001-01-01";
-const latestDay = "9999-12-31";
+const earliestDay = earliestInstant.slice(0, 10);
+const latestDay = latestInstant.slice(0, 10);
 
 /**
  * Returns a function that formats an instant as the local day, YYYY-MM-DD. If the offset of the time zone moves the

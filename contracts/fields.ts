@@ -27,6 +27,16 @@ function lengthChecks(minimum: number, maximum: number) {
   return minimum > 0 ? [new z.core.$ZodCheckMinLength({ check: "min_length", minimum, when: hasLength }), max] : [max];
 }
 
+/** Adds an issue with a code that requests can have. */
+export function addIssue(
+  context: z.core.$RefinementCtx,
+  code: RequestIssueCode,
+  message: string,
+  path: PropertyKey[] = [],
+): void {
+  context.addIssue({ code: "custom", path, params: { code }, message });
+}
+
 /**
  * Returns a check that reports each array item with the same id as an earlier item. The check also runs if items have
  * other issues, so that one response lists all issues.
@@ -39,13 +49,7 @@ export function createUniqueIdsCheck<Field extends string>(itemName: string, idF
       if (typeof id !== "string") continue;
       const firstIndex = firstIndexById.get(id);
       if (firstIndex === undefined) firstIndexById.set(id, index);
-      else
-        context.addIssue({
-          code: "custom",
-          path: [index, idField],
-          params: { code: "duplicate" satisfies RequestIssueCode },
-          message: `Duplicates the ${itemName} at index ${firstIndex}`,
-        });
+      else addIssue(context, "duplicate", `Duplicates the ${itemName} at index ${firstIndex}`, [index, idField]);
     }
   });
   check._zod.def.when = (payload) => Array.isArray(payload.value);
@@ -64,13 +68,8 @@ export function stripUnstorableCharacters(textField: string): string {
 /** Returns the schema with a check that reports each string that PostgreSQL cannot store. */
 export function withUnstorableTextCheck<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.superRefine((value, context) => {
-    for (const path of pathsOfUnstorableText(value)) {
-      context.addIssue({
-        code: "custom",
-        path,
-        message: "Must not contain NUL characters or unpaired surrogates",
-      });
-    }
+    const message = "Must not contain NUL characters or unpaired surrogates";
+    for (const path of pathsOfUnstorableText(value)) context.addIssue({ code: "custom", path, message });
   });
 }
 

@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import { countDays } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
-import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { addIssue, boundedString, withUnstorableTextCheck } from "./fields.ts";
 import { markAsListParameter } from "./list-parameter.ts";
 import {
   canCombineMetricDimensions,
@@ -57,9 +57,6 @@ interface MetricSortField {
 
 /** The accepted values by dimension. */
 export type MetricFilters = Partial<Record<MetricDimension, string[]>>;
-
-const addIssue = (context: z.core.$RefinementCtx, code: RequestIssueCode, message: string, path: PropertyKey[] = []) =>
-  context.addIssue({ code: "custom", path, params: { code }, message });
 
 const quote = (name: string) => JSON.stringify(name.slice(0, 60));
 

@@ -1,8 +1,8 @@
 import { object, z } from "zod";
-import type { RequestIssueCode } from "./errors.ts";
 import { establishmentShape } from "./establishment.ts";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import {
+  addIssue,
   boundedString,
   ClientGeneratedId,
   field,
@@ -24,12 +24,7 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
     normalizeClientGeneratedUuid(id) === normalizeClientGeneratedUuid(dataId)
   )
     return;
-  context.addIssue({
-    code: "custom",
-    path: ["data", "id"],
-    params: { code: "mismatch" satisfies RequestIssueCode },
-    message: "Must be equal to the ID of the order",
-  });
+  addIssue(context, "mismatch", "Must be equal to the ID of the order", ["data", "id"]);
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 

@@ -1,4 +1,5 @@
 import { Temporal } from "temporal-polyfill";
+import { earliestInstant, latestInstant } from "./date-time.ts";
 import { boundedString } from "./fields.ts";
 
 /** The time zone of a location for which no time zone is configured. */
@@ -33,9 +34,6 @@ export const TimeZone = boundedString(64)
   )
   .overwrite(spellTimeZone)
   .meta({ description: "IANA name of the location's time zone", example: defaultTimeZone });
-
-const earliestInstant = "0001-01-01T00:00:00.000Z";
-const latestInstant = "9999-12-31T23:59:59.999Z";
 
 /**
  * Returns the instant at which a day (YYYY-MM-DD) begins in a time zone, plus `addedDays`. If the first hour of the day

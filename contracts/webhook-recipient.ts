@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import type { RequestIssueCode } from "./errors.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
-import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
+import { addIssue, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
 
 const hmacSecretExample = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
 
@@ -32,25 +32,24 @@ const hmacSecretFormats = `either \`${standardSecretPrefix}\` and at least ${min
 /** A signing secret in a request. */
 const hmacSecret = boundedString(1_024)
   .superRefine((secret, context) => {
-    const addIssue = (code: RequestIssueCode, message: string) =>
-      context.addIssue({ code: "custom", params: { code }, message });
+    const report = (code: RequestIssueCode, message: string) => addIssue(context, code, message);
     if (!secret.startsWith(standardSecretPrefix)) {
       if (/^\s*wh(?:sec|sk|pk)_/i.test(secret))
-        addIssue(
+        report(
           "invalid_format",
           `Must begin with ${standardSecretPrefix}, in lower case and without a space before it`,
         );
-      else if (secret.length < minTextSecretLength) addIssue("too_small", `Must be ${hmacSecretFormats}`);
+      else if (secret.length < minTextSecretLength) report("too_small", `Must be ${hmacSecretFormats}`);
       return;
     }
     const key = decodeStandardSecret(secret);
     if (!key)
-      addIssue(
+      report(
         "invalid_format",
         `Must have base64 with padding after ${standardSecretPrefix}. It is ${hmacSecretFormats}`,
       );
     else if (key.byteLength < minStandardKeyBytes)
-      addIssue("too_small", `Must have at least ${minStandardKeyBytes} bytes in base64 after ${standardSecretPrefix}`);
+      report("too_small", `Must have at least ${minStandardKeyBytes} bytes in base64 after ${standardSecretPrefix}`);
   })
   .meta({ description: `Secret for signing messages: ${hmacSecretFormats}`, example: hmacSecretExample });
 
