@@ -72,13 +72,13 @@ const accountWithDefault = ({ account, label }: AccountingAccount) =>
     label: accountLabel.meta({ example: label }).default(label),
   }).prefault({});
 
-/** Returns an object with the keys of `table`, in which each value is the result of `field` for the entry. */
+/** Returns an object with the keys of `table`, in which each value is the result of `createField` for the entry. */
 function mapToFields<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
-  field: (entry: Entry, name: Name) => Field,
+  createField: (entry: Entry) => Field,
 ): Record<Name, Field> {
   const entries = Object.entries(table) as [Name, Entry][];
-  return Object.fromEntries(entries.map(([name, entry]) => [name, field(entry, name)])) as Record<Name, Field>;
+  return Object.fromEntries(entries.map(([name, entry]) => [name, createField(entry)])) as Record<Name, Field>;
 }
 
 function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): boolean {
@@ -113,7 +113,6 @@ const auxiliaryAccountSchema = object({
   label: accountLabel.meta({ description: "Name of the auxiliary account", example: "Clients divers" }),
 }).meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
 
-/** The fields of a config in a request, each with its default. */
 const accountingConfigInputShape = {
   name: labelField(100)
     .default(accountingConfigExample.name)

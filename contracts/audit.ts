@@ -109,7 +109,6 @@ export type AuditDetails = AuditEvent["details"];
 
 /** The actor of a change, as services send it to each other. All fields except `type` are null unless it is a key. */
 export const auditActorSchema = AuditEvent.shape.actor.extend({
-  /** The location of the key; null for an operator's key. */
   locationId: z.guid().nullable(),
 });
 

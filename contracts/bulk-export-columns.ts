@@ -163,7 +163,6 @@ export const bulkExportColumns = {
   },
 } as const satisfies Record<BulkExportData, ColumnDefinitions>;
 
-/** A row of a kind, with a value for each column. */
 export type BulkExportRow<Data extends BulkExportData> = {
   [Name in keyof (typeof bulkExportColumns)[Data]]: BulkExportValue;
 };

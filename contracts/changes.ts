@@ -69,7 +69,6 @@ export type ChangePage = z.infer<typeof ChangePage>;
 
 const changeTypeSchema = z.enum(changeTypes);
 
-/** Parses comma-separated types, without duplicates. */
 const changeTypesQueryParameter = boundedString(100).transform((text, context) => {
   const types = [...new Set(text.split(",").map((type) => type.trim()))];
   const isEachValid = types.every((type) => changeTypeSchema.safeParse(type).success);

@@ -8,7 +8,6 @@ export const maxTillsPerDay = 200;
 /** A check lists at most this number of findings. */
 export const maxFindingsPerCheck = 100;
 
-/** The states of a day, with their descriptions. */
 const dayStateDescriptions = {
   open: "A shift of the day has live orders, so its till is still expected",
   closed: "Every known shift of the day has ended, and nothing is known to be missing",
@@ -18,7 +17,6 @@ const dayStateDescriptions = {
 /** The states of which webhooks are notified. */
 export const notifiedDayStates = ["closed", "incomplete"] as const;
 
-/** The reasons why a day is incomplete, with their descriptions. */
 export const dayReasonDescriptions = {
   orders_without_till:
     "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",

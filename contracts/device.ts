@@ -6,7 +6,6 @@ const maxDeviceTextLength = 255;
 /** The maximum number of devices that are stored per location. Only the most recently used devices are stored. */
 export const maxDevicesPerLocation = 200;
 
-/** The device on which an order or a till was recorded. */
 export const PosDeviceIdentity = object({
   deviceId: boundedString(maxDeviceTextLength, { min: 1 }),
   name: boundedString(maxDeviceTextLength).nullable(),

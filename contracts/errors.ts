@@ -86,7 +86,6 @@ interface ApiErrorDefinition {
   retryAfterSeconds?: number;
 }
 
-/** The stable name of an error: the `code` of a problem. */
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
@@ -121,7 +120,6 @@ export const requestIssueCodes = [
   "custom",
 ] as const;
 
-/** The type of an issue in a request: the `code` of the issue. */
 export type RequestIssueCode = (typeof requestIssueCodes)[number];
 
 /** An issue in a request: its location, its type, and how to fix it. */

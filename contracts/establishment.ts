@@ -1,6 +1,5 @@
 import { boundedString, field } from "./fields.ts";
 
-/** The establishment fields in the header of tickets and reports. */
 export const establishmentShape = {
   establishmentName: field.optionalText("Name of the establishment"),
   siretCode: field.optionalText("French business registration number (SIRET)"),

@@ -41,7 +41,6 @@ export const busEventDataSchemas = {
      * the order belongs to the till that was pushed last.
      */
     pushedAt: z.iso.datetime(),
-    /** The format of the body. */
     version: z.enum(["V1", "V2"]),
     object: object({ key: z.string(), hash: z.string() }),
     /**

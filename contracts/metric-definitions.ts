@@ -52,7 +52,6 @@ const measure = (
   options: Omit<MetricMeasureDefinition, "unit" | "description"> = {},
 ): MetricMeasureDefinition => ({ unit, description, ...options });
 
-/** The measures, by name. */
 export const metricMeasures = {
   sales: measure(
     "amount",
@@ -164,7 +163,6 @@ const idField = (of: string) => field.nullableText(`ID of the ${of}; null if it 
 const nameField = (of: string) => field.nullableText(`Name of the ${of}; null if it has none`);
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
 
-/** The dimensions, by name. */
 export const metricDimensions = {
   day: dimension("time", "Business day, as YYYY-MM-DD", z.iso.date(), {
     pattern: /^\d{4}-\d{2}-\d{2}$/,
@@ -275,7 +273,6 @@ export const metricDimensionNameSchema = z.enum(metricDimensionNames);
 
 export const getMetricDimension = (name: MetricDimension): ReturnType<typeof dimension> => metricDimensions[name];
 
-/** A field of the values of a dimension. */
 export interface MetricValueField {
   name: string;
   type: "string" | "integer" | "boolean";

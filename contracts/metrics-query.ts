@@ -18,7 +18,6 @@ import {
 } from "./metric-definitions.ts";
 import { checkSinceIsNotAfterUntil, dayQueryParameter, integerQueryParameter } from "./pagination.ts";
 
-/** The limits of a query. */
 export const metricLimits = {
   dimensions: 4,
   /** Days from `since` to `until`, both included. */
@@ -49,7 +48,6 @@ export type MetricComparison = keyof typeof metricComparisons;
 export const metricComparisonNames = Object.keys(metricComparisons) as [MetricComparison, ...MetricComparison[]];
 const comparisonDescription = metricComparisonNames.map((name) => `\`${name}\`: ${metricComparisons[name]}.`).join(" ");
 
-/** A field by which rows are sorted. */
 interface MetricSortField {
   name: MetricMeasure | MetricDimension;
   isDescending: boolean;
@@ -201,7 +199,6 @@ const locationIdsParameter = boundedString(metricLimits.locations * 40)
     example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11,0b54cd2b-1c6b-4d9c-8d2b-1a7a42a6f0de",
   });
 
-/** The query of `GET /v1/metrics`. */
 export const MetricsQuery = object({
   measures: markAsListParameter(measuresParameter),
   dimensions: markAsListParameter(dimensionsParameter),

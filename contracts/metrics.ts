@@ -52,9 +52,9 @@ const percentsSchema = object(
 const dimensionFields = Object.fromEntries(
   metricDimensionNames.map((name) => {
     const { schema, description, group } = getMetricDimension(name);
-    const field = group === "time" ? schema.nullable() : schema;
+    const valueSchema = group === "time" ? schema.nullable() : schema;
     const absent = ". Null if the period has no such position";
-    return [name, field.optional().describe(`${description}${group === "time" ? absent : ""}`)];
+    return [name, valueSchema.optional().describe(`${description}${group === "time" ? absent : ""}`)];
   }),
 );
 

@@ -18,8 +18,6 @@ import {
 import { boundedArray, field, isAmountInRange, nullWhenAbsent } from "./fields.ts";
 import { addMoneyAmounts, computeAmountWithoutTax, computePriceByWeight, multiplyAmountOrThrow } from "./money.ts";
 
-/** The rows of an order: products, menus, modifiers, discounts and payments. */
-
 /** A modifier option that was selected for a product, such as a topping. The product row's total includes it. */
 export const PosOrderModifierRow = object({
   id: field.orderRowId("ID of the row"),

@@ -99,7 +99,6 @@ export const dayQueryParameter = z
     format: "date",
   });
 
-/** A filter by time: a day in the location's time zone, or an instant. */
 export type DayOrInstant = { day: string } | { instant: string };
 
 /** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */

@@ -3,8 +3,6 @@ import { RateLimit } from "./api-consumer.ts";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { posApplicationNames } from "./pos-application.ts";
 
-/** The responses of the accounts service to the gateway and to other services. */
-
 /** The fields of a location that other services need. */
 export const LocationRef = object({
   id: z.guid(),
@@ -26,7 +24,6 @@ export const ResolvedApiKey = object({
   keyId: z.guid(),
   consumer: z.string(),
   scopes: array(z.string()),
-  /** The location of the key; null for an operator's key. */
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),
   revokedAt: UtcDateTimeSchema.nullable(),

@@ -115,7 +115,6 @@ export const TillV1 = object({
   tillJson: tillJsonV1,
 }).meta({ id: "TillV1", description: "The till of a closed shift, in the V1 format", example: tillV1Example });
 
-/** A till in the V1 format before parsing. */
 export type TillV1Input = z.input<typeof TillV1>;
 
 export type TillV1 = z.output<typeof TillV1>;

@@ -112,7 +112,6 @@ export const TillV2 = object({
   example: tillV2Example,
 });
 
-/** A till before parsing. */
 export type TillV2Input = z.input<typeof TillV2>;
 
 /** A parsed till. No field is absent, the UUIDs of the till and its orders are in lower case, and dates are in UTC. */

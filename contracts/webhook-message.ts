@@ -111,7 +111,6 @@ export const DayStateEventData = object({
   ),
 }).describe("State, reasons and total sales of the day");
 
-/** The data of `endpoint.failing`. */
 export const EndpointFailingData = object({
   locationId: field.uuid("ID of the location"),
   webhookId: field.uuid("ID of the webhook whose endpoint failed"),
@@ -231,10 +230,8 @@ export const webhookBodySchemas = {
   }),
 } as const;
 
-/** The body of a webhook message: metadata and data. */
 export type WebhookMessageBody = {
   [Event in WebhookEventName]: z.infer<(typeof webhookBodySchemas)[Event]>;
 }[WebhookEventName];
 
-/** The data of a webhook message for an event. */
 export type WebhookMessageData<Event extends WebhookEventName> = z.infer<(typeof webhookBodySchemas)[Event]>["data"];

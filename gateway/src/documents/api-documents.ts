@@ -27,26 +27,20 @@ interface InstallationUrls {
 }
 
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
-export async function readServedApiDocuments(urls: InstallationUrls = {}, folder = contractsFolder) {
-  const [openapi, full, asyncapi] = await Promise.all([
-    readServedDocument(join(folder, "openapi.json"), urls),
-    readServedDocument(join(folder, "openapi.full.json"), urls),
-    readServedDocument(join(folder, "asyncapi.json"), urls),
-  ]);
-  return { openapi, full, asyncapi };
-}
-
-async function readServedDocument(
-  path: string,
-  { publicUrl, docsUrl = defaultDocsUrl }: InstallationUrls,
-): Promise<ApiDocumentWithEtag> {
-  try {
-    const text = (await readFile(path, "utf8")).replaceAll(defaultDocsUrl, docsUrl);
-    const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
-    return encodeApiDocumentWithEtag(text.replaceAll(publishedApiUrl, apiUrl));
-  } catch (cause) {
-    throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
-  }
+export async function readServedApiDocuments(
+  { publicUrl, docsUrl = defaultDocsUrl }: InstallationUrls = {},
+  folder = contractsFolder,
+) {
+  const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
+  const read = async (name: string) => {
+    const path = join(folder, name);
+    const text = await readFile(path, "utf8").catch((cause) => {
+      throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
+    });
+    return encodeApiDocumentWithEtag(text.replaceAll(defaultDocsUrl, docsUrl).replaceAll(publishedApiUrl, apiUrl));
+  };
+  const openapi = await read("openapi.json");
+  return { openapi, full: await read("openapi.full.json"), asyncapi: await read("asyncapi.json") };
 }
 
 export function encodeApiDocumentWithEtag(body: string): ApiDocumentWithEtag {
