@@ -82,9 +82,7 @@ const exportFailureSchema = object({
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
   message: field.text("Human-readable explanation of the failure, with the day and the report number"),
-  day: z.iso.date().nullable().meta({
-    description: "Business day of the till in the location's time zone; null if the till has no report",
-  }),
+  day: field.nullableDate("Business day of the till in the location's time zone; null if the till has no report"),
   reportNumber: z.int().min(1).nullable().meta({
     description: "Number of the till's report, assigned by the point of sale; null as `day` is",
   }),

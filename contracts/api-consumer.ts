@@ -110,10 +110,9 @@ export const RotateApiKeyRequest = object({
     description: "Number of seconds for which the previous key still works, so that you can replace it everywhere",
     example: defaultRotationOverlapSeconds,
   }),
-  isLeaked: z.boolean().default(false).meta({
-    description:
-      "Whether the previous key may have leaked. If true, the previous key is revoked immediately, and `overlapSeconds` is ignored.",
-  }),
+  isLeaked: field.falseByDefault(
+    "Whether the previous key may have leaked. If true, the previous key is revoked immediately, and `overlapSeconds` is ignored.",
+  ),
   expiresAt: RequestDateTime.optional().meta({
     description:
       "When the new key stops working, which must be in the future. By default, the new key is valid for as long as the previous key was when it was created, or without limit. If the calling key expires, and rotates itself or does not have the scope `locations:any`, the new key must not expire later than the calling key, and by default expires at the latest with it.",

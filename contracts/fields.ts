@@ -121,8 +121,11 @@ export const field = {
   uuid: (description: string) => z.guid().describe(description),
   nullableUuid: (description: string) => z.guid().nullable().describe(description),
   boolean: (description: string) => z.boolean().describe(description),
+  falseByDefault: (description: string) => z.boolean().default(false).describe(description),
   url: (description: string) => z.url().describe(description),
+  nullableUrl: (description: string) => z.url().nullable().describe(description),
   date: (description: string) => z.iso.date().describe(description),
+  nullableDate: (description: string) => z.iso.date().nullable().describe(description),
   /** A date-time in a response, always in UTC. */
   dateTime: (description: string) => UtcDateTimeSchema.describe(description),
   nullableDateTime: (description: string) => UtcDateTimeSchema.nullable().describe(description),
@@ -137,6 +140,7 @@ export const field = {
 
   /** A count or a size, 0 or more. */
   count: (description: string) => z.int().min(0).describe(description),
+  nullableCount: (description: string) => z.int().min(0).nullable().describe(description),
   optionalCount: (description: string) => nullWhenAbsent(z.int().min(0)).describe(description),
   /** A number of units or guests. The limit ensures that the sum of such numbers over a till is a safe integer. */
   unitCount: (description: string, { min = 0 } = {}) =>

@@ -94,7 +94,6 @@ export type LocationPosOptions = z.infer<typeof LocationOptions>;
 export const defaultLocationPosOptions: LocationPosOptions = LocationOptions.parse({});
 
 const enabledSetting = (description: string) => z.boolean().default(true).describe(description);
-const disabledSetting = (description: string) => z.boolean().default(false).describe(description);
 
 const locationName = boundedString(255, { min: 1 }).meta({
   description: "Name of the location",
@@ -108,39 +107,39 @@ const locationSettingsShape = {
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
   cutBetweenSteps: enabledSetting("Whether to cut the paper between the steps (courses) of a preparation ticket"),
-  printOnlyFirstPrepaReceipt: disabledSetting("Whether to print only the first preparation ticket of an order"),
+  printOnlyFirstPrepaReceipt: field.falseByDefault("Whether to print only the first preparation ticket of an order"),
   enablePreparationCall: enabledSetting(
     "Whether clerks can call the next step (course) of an order, that is, ask the kitchen to prepare it",
   ),
   detailedReport: enabledSetting("Whether to print the detailed end-of-day report"),
-  doNotPrintClaim: disabledSetting(
+  doNotPrintClaim: field.falseByDefault(
     "Whether to suppress claim tickets, which ask the kitchen to prepare the next step (course)",
   ),
   closeAfterOrderCall: enabledSetting(
     "Whether to close the order view after a clerk calls a step (asks the kitchen to prepare it)",
   ),
-  qrCodeLogin: disabledSetting("Whether clerks can log in with a QR code"),
-  printOnPay: disabledSetting("Whether to print the bill automatically when an order is paid"),
+  qrCodeLogin: field.falseByDefault("Whether clerks can log in with a QR code"),
+  printOnPay: field.falseByDefault("Whether to print the bill automatically when an order is paid"),
   prepaStepsCount: z
     .int()
     .min(0)
     .max(10)
     .default(3)
     .describe("Number of steps (courses) in which the kitchen can prepare an order"),
-  askForInitialCashFloat: disabledSetting(
+  askForInitialCashFloat: field.falseByDefault(
     "Whether to prompt for the cash float (the cash in the drawer at the start of the shift) when a till is opened",
   ),
   groupProductsOnPrepaReceipt: enabledSetting("Whether to group identical products on a preparation ticket"),
-  printClaimWithoutDetail: disabledSetting(
+  printClaimWithoutDetail: field.falseByDefault(
     "Whether to print claim tickets (requests to the kitchen to prepare the next step) without products",
   ),
-  allowGapInTillStats: disabledSetting(
+  allowGapInTillStats: field.falseByDefault(
     "Whether a till can be closed if the counted cash differs from the expected cash",
   ),
-  printMenuWithDetail: disabledSetting("Whether to print the products of a set menu on the bill"),
-  groupProductsOnOrder: disabledSetting("Whether to group identical products in the order"),
-  printMenuNameOnPrepaReceipt: disabledSetting("Whether to print the name of a set menu on a preparation ticket"),
-  printModifierGroupOnPrepaReceipt: disabledSetting(
+  printMenuWithDetail: field.falseByDefault("Whether to print the products of a set menu on the bill"),
+  groupProductsOnOrder: field.falseByDefault("Whether to group identical products in the order"),
+  printMenuNameOnPrepaReceipt: field.falseByDefault("Whether to print the name of a set menu on a preparation ticket"),
+  printModifierGroupOnPrepaReceipt: field.falseByDefault(
     "Whether to print the name of a modifier's group on a preparation ticket",
   ),
   menuButtonsCount: z

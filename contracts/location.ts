@@ -64,10 +64,9 @@ export const LocationDetails = object({
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
 export const ChangedLocation = LocationDetails.extend({
-  tillsInOtherTimeZone: z.int().min(0).nullable().meta({
-    description:
-      "Number of tills that were computed in another time zone than the location now has. Their reports, orders and business days change when the tills are reprocessed. Null if the request does not contain `locationSettings.timezone`, or if the tills cannot be counted at the moment.",
-  }),
+  tillsInOtherTimeZone: field.nullableCount(
+    "Number of tills that were computed in another time zone than the location now has. Their reports, orders and business days change when the tills are reprocessed. Null if the request does not contain `locationSettings.timezone`, or if the tills cannot be counted at the moment.",
+  ),
 }).meta({
   id: "ChangedLocation",
   description: "A location after a change, with all its options and settings",

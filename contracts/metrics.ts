@@ -119,8 +119,8 @@ export type MetricTotals = z.infer<typeof totalsSchema>;
 export const Metrics = object({
   since: field.date("First business day"),
   until: field.date("Last business day"),
-  compareSince: z.iso.date().nullable().describe("First day of the earlier period; null without `compare`"),
-  compareUntil: z.iso.date().nullable().describe("Last day of the earlier period; null without `compare`"),
+  compareSince: field.nullableDate("First day of the earlier period; null without `compare`"),
+  compareUntil: field.nullableDate("Last day of the earlier period; null without `compare`"),
   measures: array(metricMeasureNameSchema).describe("The measures of the query"),
   dimensions: array(metricDimensionNameSchema).describe("The dimensions of the query"),
   data: array(MetricRow).describe(

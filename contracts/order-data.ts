@@ -154,10 +154,9 @@ export const PosOrderData = object({
     description:
       "How the customer receives the order: in the restaurant (`eatin`), as takeout or by delivery; `unknown` if the point of sale sent no value",
   }),
-  isTraining: z.boolean().default(false).meta({
-    description:
-      "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
-  }),
+  isTraining: field.falseByDefault(
+    "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
+  ),
   source: boundedString(1_024).default("unknown").meta({
     description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
   }),

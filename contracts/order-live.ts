@@ -18,13 +18,9 @@ export const maxLiveOrdersPerRequest = 50;
 const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>((order, context) => {
   const { id } = order;
   const dataId = order.data?.id;
-  if (
-    typeof id !== "string" ||
-    typeof dataId !== "string" ||
-    normalizeClientGeneratedUuid(id) === normalizeClientGeneratedUuid(dataId)
-  )
-    return;
-  addIssue(context, "mismatch", "Must be equal to the ID of the order", ["data", "id"]);
+  if (typeof id !== "string" || typeof dataId !== "string") return;
+  if (normalizeClientGeneratedUuid(id) !== normalizeClientGeneratedUuid(dataId))
+    addIssue(context, "mismatch", "Must be equal to the ID of the order", ["data", "id"]);
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 

@@ -137,9 +137,9 @@ export const PosOrderProductRow = object({
     "Number of the preparation sequence, which determines when the kitchen prepares the product",
   ),
   sku: field.optionalText("Stock keeping unit (SKU) of the product"),
-  isLoss: z.boolean().default(false).meta({
-    description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
-  }),
+  isLoss: field.falseByDefault(
+    "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+  ),
   lossReason: field.optionalText("Reason why the product was lost; null if it was not lost or no reason was given"),
   menuRowId: field.optionalText(
     "ID of the menu row that contains the product; null if the product is not part of a set menu",

@@ -20,10 +20,10 @@ const pageLinksSchema = object({
   self: field.url("URL of this page"),
   first: field.url("URL of the first page"),
   last: field.url("URL of the last page"),
-  next: z.url().nullable().meta({
-    description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
-  }),
-  prev: z.url().nullable().describe("URL of the previous page; null on the first page"),
+  next: field.nullableUrl(
+    "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
+  ),
+  prev: field.nullableUrl("URL of the previous page; null on the first page"),
 }).meta({
   id: "PageLinks",
   description: "Absolute URLs of this page and of other pages, with the same filters as this request",

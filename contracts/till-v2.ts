@@ -75,10 +75,9 @@ export const TillV2 = object({
   logoUrl: field.optionalText("URL of the establishment's logo; null if there is none"),
   deviceName: field.optionalText("Name of the device that closed the till"),
   deviceIdentifier: field.optionalText("ID of the device that closed the till"),
-  isTraining: z.boolean().default(false).meta({
-    description:
-      "Whether the till was recorded in training mode. A training till is stored, but no report is computed from it.",
-  }),
+  isTraining: field.falseByDefault(
+    "Whether the till was recorded in training mode. A training till is stored, but no report is computed from it.",
+  ),
   startedAt: RequestDateTime.describe("When the shift began"),
   finalizedAt: RequestDateTime.describe("When the till was closed"),
   reportNumber: z

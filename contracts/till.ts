@@ -35,9 +35,9 @@ const tillReportShape = {
   reportId: field.nullableUuid(
     "ID of the report. It is known before the report is computed, and never changes. Null for a till in training mode, which has no report.",
   ),
-  reportUrl: z.url().nullable().meta({
-    description: "URL of the report. Returns 404 until the report is computed. Null for a till in training mode.",
-  }),
+  reportUrl: field.nullableUrl(
+    "URL of the report. Returns 404 until the report is computed. Null for a till in training mode.",
+  ),
   reportState: z.enum(["pending", "done", "parked", "training"]).meta({
     description:
       "`pending`: the report and the orders of the current body are being computed, and the previous report, if there is one, is still returned. `done`: they are available. `parked`: they cannot be computed, as `reportParkedReason` states; the operator was notified. `training`: a till in training mode has no report.",

@@ -36,11 +36,9 @@ export const WebhookDeliveryAttempt = object({
   ),
   number: field.positiveInteger("Number of the attempt within its generation, starting at 1"),
   startedAt: field.dateTime("When the attempt started"),
-  milliseconds: z
-    .int()
-    .min(0)
-    .nullable()
-    .describe("Duration of the attempt in milliseconds; null while it is in progress or if unknown"),
+  milliseconds: field.nullableCount(
+    "Duration of the attempt in milliseconds; null while it is in progress or if unknown",
+  ),
   status: field.nullableInteger("HTTP status code of the response; null if there was no response"),
   error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
   response: field.nullableText("First 20 KB of the response body; null if there was no response"),

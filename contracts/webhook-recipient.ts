@@ -92,10 +92,9 @@ export const RotateSecretRequest = withUnstorableTextCheck(
     hmacSecret: hmacSecret.optional().meta({
       description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
     }),
-    isLeaked: z.boolean().default(false).meta({
-      description:
-        "Whether a secret may have leaked. If true, previous secrets expire immediately instead of after 24 hours.",
-    }),
+    isLeaked: field.falseByDefault(
+      "Whether a secret may have leaked. If true, previous secrets expire immediately instead of after 24 hours.",
+    ),
   }),
 ).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 

@@ -116,11 +116,9 @@ export const WebhookWithDeliveryStatistics = Webhook.extend({
     lastDay: object({
       succeeded: attemptCount.describe("Number of successful attempts"),
       failed: attemptCount.describe("Number of failed attempts"),
-      averageMilliseconds: z
-        .int()
-        .min(0)
-        .nullable()
-        .describe("Average duration of an attempt in milliseconds; null if there were no attempts"),
+      averageMilliseconds: field.nullableCount(
+        "Average duration of an attempt in milliseconds; null if there were no attempts",
+      ),
     }).describe("Statistics for the attempts in the last 24 hours, starting from the first full hour of this period"),
     lastSucceededAt: field.nullableDateTime("Time of the last successful attempt; null if no attempt succeeded"),
     lastFailedAt: field.nullableDateTime("Time of the last failed attempt; null if no attempt failed"),

@@ -5,11 +5,6 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import type { KeyCheckedStreamTracker } from "../streams/stream-tracker.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 
-interface KeyChangeTargets {
-  cache: ApiKeyCache;
-  streams: KeyCheckedStreamTracker;
-}
-
 /**
  * Subscribes to changes of keys and locations, removes the affected keys from the cache, and ends the streams of
  * changed keys. Uses core NATS instead of a JetStream consumer, so that every gateway receives every change. Core NATS
@@ -18,7 +13,7 @@ interface KeyChangeTargets {
  */
 export async function subscribeToApiKeyChanges(
   bus: EventBus,
-  { cache, streams }: KeyChangeTargets,
+  { cache, streams }: { cache: ApiKeyCache; streams: KeyCheckedStreamTracker },
   log: Logger,
 ): Promise<void> {
   const { nats } = await bus.connected;

@@ -4,13 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
 import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
-/** Whether a request is allowed, with the rate limit headers of its response. */
-export interface RateLimitDecision {
-  isAllowed: boolean;
-  headers: Record<string, string>;
-  /** The value of Retry-After, or 0 if the request is allowed. */
-  retryAfterSeconds: number;
-}
+export type RateLimitDecision = ReturnType<KeyRateLimit["decide"]>;
 
 export type ApiKeyRateLimiter = ReturnType<typeof createApiKeyRateLimiter>;
 
@@ -48,7 +42,8 @@ class KeyRateLimit {
     this.leasedTokens = Math.min(this.leasedTokens, this.leaseSize);
   }
 
-  decide(isAllowed: boolean, now: number): RateLimitDecision {
+  /** Returns whether a request is allowed, with the rate limit headers of its response. */
+  decide(isAllowed: boolean, now: number) {
     const { burst, perSecond } = this.rate;
     const remaining = Math.min(burst, this.sharedBucket.getAvailable(now) + this.leasedTokens);
     return {
@@ -59,6 +54,7 @@ class KeyRateLimit {
         "ratelimit-remaining": String(Math.floor(remaining)),
         "ratelimit-reset": String(Math.ceil((burst - remaining) / perSecond)),
       },
+      /** The value of Retry-After, or 0 if the request is allowed. */
       retryAfterSeconds: isAllowed ? 0 : Math.max(1, Math.ceil(this.sharedBucket.getWaitMs(now) / 1000)),
     };
   }
@@ -136,8 +132,6 @@ export interface RequestRateLimitDecision extends RateLimitDecision {
   isOfLocation: boolean;
 }
 
-type RateLimitedApiKey = Pick<CachedApiKey, "principal" | "rateLimit">;
-
 export type RequestRateLimiter = ReturnType<typeof createRequestRateLimiter>;
 
 /** Creates a limiter of requests per API key and per location, so that more keys do not multiply the limit. */
@@ -152,10 +146,11 @@ export function createRequestRateLimiter(
      * Uses one token of a key and, if the key has one, a token of its location. Otherwise, a key that sends too many
      * requests would use up the limit of the other keys. Returns a promise if it waits for Redis.
      */
-    acquire({
-      principal: { keyId, location },
-      rateLimit,
-    }: RateLimitedApiKey): RequestRateLimitDecision | Promise<RequestRateLimitDecision> {
+    acquire(
+      apiKey: Pick<CachedApiKey, "principal" | "rateLimit">,
+    ): RequestRateLimitDecision | Promise<RequestRateLimitDecision> {
+      const { principal, rateLimit } = apiKey;
+      const { keyId, location } = principal;
       // Only an operator can grant a key a higher rate.
       const isCounted = location && (rateLimit?.perSecond ?? 0) <= locationRate.perSecond;
       const acquireOfLocation = (key: RateLimitDecision) =>
@@ -191,7 +186,7 @@ export async function takeRateLimitToken(
   const decision = limiter.acquire(key);
   const { isAllowed, headers, retryAfterSeconds, isOfLocation } =
     decision instanceof Promise ? await decision : decision;
-  for (const name in headers) outgoing.setHeader(name, headers[name] as string);
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (isAllowed) return;
   throw new ApiError("rate_limited", {
     detail: `${isOfLocation ? "The API keys of this location together have exceeded their" : "This API key has exceeded its"} rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,

@@ -77,7 +77,9 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     const senderId = getSenderId(request.principal);
     const admitted = await admitTo(requests, senderId);
     const abort = new AbortController();
-    const timeout = setTimeout(() => abort.abort(createTimeoutError(timeoutSeconds)), 1000 * timeoutSeconds);
+    const detail = `The tool did not answer within ${timeoutSeconds} seconds. Ask for a shorter period.`;
+    const onTimeout = () => abort.abort(new ApiError("upstream_timeout", { detail }));
+    const timeout = setTimeout(onTimeout, 1000 * timeoutSeconds);
     const onClose = () => abort.abort(new ApiError("service_unavailable", { detail: "The client disconnected." }));
     request.outgoing.once("close", onClose);
     const { signal } = abort;
@@ -131,12 +133,6 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
       abort.abort(new ApiError("service_unavailable"));
     }
   };
-}
-
-function createTimeoutError(seconds: number): ApiError {
-  return new ApiError("upstream_timeout", {
-    detail: `The tool did not answer within ${seconds} seconds. Ask for a shorter period.`,
-  });
 }
 
 /** Returns the JSON-RPC message or batch in the body, or the response to an invalid body. */
