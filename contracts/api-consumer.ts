@@ -100,10 +100,9 @@ export const CreatedApiKey = object({
   example: { apiKey: "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE" },
 });
 
-const hourSeconds = 3_600;
 /** The maximum overlap of a rotation. A longer one would be a second key rather than a rotation. */
-const maxRotationOverlapSeconds = 30 * 24 * hourSeconds;
-const defaultRotationOverlapSeconds = 24 * hourSeconds;
+const maxRotationOverlapSeconds = 30 * 24 * 3_600;
+const defaultRotationOverlapSeconds = 24 * 3_600;
 
 export const RotateApiKeyRequest = object({
   overlapSeconds: z.int().min(0).max(maxRotationOverlapSeconds).default(defaultRotationOverlapSeconds).meta({

@@ -10,12 +10,7 @@ import {
   parseQuery,
 } from "@pragma/runtime/http/query-parameters";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import {
-  createConditionalJsonResponse,
-  jsonResponse,
-  type RouteHandlerResponse,
-  toFetchResponse,
-} from "@pragma/runtime/http/route-response";
+import { createConditionalJsonResponse, jsonResponse, toFetchResponse } from "@pragma/runtime/http/route-response";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
@@ -77,7 +72,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   registerOwnRoute("/health", (context) => {
     const uptime = (performance.now() - startedAt) / 1000;
     const health: Health = { status: "ok", uptime, docURL: docsUrl, version: productVersion, apiVersions };
-    return sendResponse(context, jsonResponse(200, health, { "cache-control": "no-store" }));
+    return toFetchResponse(jsonResponse(200, health, { "cache-control": "no-store" }), context.req.method);
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
   registerOwnRoute("/asyncapi.json", (context) => sendDocument(context, documents.asyncapi));
@@ -141,11 +136,7 @@ function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function sendResponse(context: GatewayHonoContext, response: RouteHandlerResponse): Promise<Response> {
-  return toFetchResponse(response, context.req.method);
-}
-
 function sendDocument(context: GatewayHonoContext, { body, etag }: ApiDocumentWithEtag): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
-  return sendResponse(context, createConditionalJsonResponse(body, { etag, ifNoneMatch }));
+  return toFetchResponse(createConditionalJsonResponse(body, { etag, ifNoneMatch }), context.req.method);
 }

@@ -19,16 +19,13 @@ export type ApiDocuments = Awaited<ReturnType<typeof readServedApiDocuments>>;
 
 const contractsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "contracts");
 
-/** The URLs of the installation, which replace the published URLs in the documents. */
-interface InstallationUrls {
-  /** The URL of the API. By default, the documents keep the published URL. */
-  publicUrl?: string | undefined;
-  docsUrl?: string;
-}
-
-/** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
+/**
+ * Reads the documents that `npm run openapi` generates. The URLs of the installation replace the published ones.
+ *
+ * @throws `Error` that names a missing document.
+ */
 export async function readServedApiDocuments(
-  { publicUrl, docsUrl = defaultDocsUrl }: InstallationUrls = {},
+  { publicUrl, docsUrl = defaultDocsUrl }: { publicUrl?: string | undefined; docsUrl?: string } = {},
   folder = contractsFolder,
 ) {
   const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;

@@ -31,8 +31,6 @@ const maxFailureGroups = 1_000;
 const maxFailureGroupsPerKey = 10;
 const maxLatestPerGroup = 3;
 
-const minuteMs = 60_000;
-
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
 /** Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. */
@@ -90,7 +88,7 @@ export function createUsageCounter() {
       if (keyId === undefined) return;
       const prefix = request.route ?? getPathPrefix(request.path);
       const route = routes.has(prefix) ? prefix : "other";
-      const minute = Math.floor(now / minuteMs);
+      const minute = Math.floor(now / 60_000);
       const statusClass = Math.trunc(status / 100);
       const countKey = `${keyId} ${minute} ${route} ${statusClass}`;
       const count = counts.get(countKey);
