@@ -1,5 +1,7 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
 import { runRegisteredExitCleanup } from "./process-cleanup.mjs";
-import { ensureAllPackagesInstalled } from "./setup.mjs";
+import { ensureAllPackagesInstalled, repositoryFolder } from "./setup.mjs";
 import { describeLocalCommandError, printLine } from "./terminal.mjs";
 
 /** Whether npm runs this script. A script must detect when npm is killed, because it would otherwise keep running. */
@@ -50,10 +52,27 @@ export async function runProgramUntilStopped(
 }
 
 async function enableTypeScript() {
+  // Node.js 22.18 and newer runs TypeScript itself.
+  if (process.features.typescript) return;
+  const { TMPDIR } = process.env;
+  const cacheFolder = join(repositoryFolder, "node_modules", ".cache");
+  // tsx keeps compiled modules in the folder for temporary files, which is elsewhere by default.
+  if (canWrite(join(repositoryFolder, "node_modules"))) process.env.TMPDIR = cacheFolder;
+  else process.env.TSX_DISABLE_CACHE = "1";
   // biome-ignore lint/style/noRestrictedImports: packages are installed above.
   const { register } = await import("tsx/esm/api");
-  // The cache is disabled, because tsx would create its folder outside the checkout.
-  process.env.TSX_DISABLE_CACHE = "1";
   register();
   delete process.env.TSX_DISABLE_CACHE;
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+}
+
+/** @param {string} folder */
+function canWrite(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
