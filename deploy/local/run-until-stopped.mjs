@@ -53,7 +53,7 @@ export async function runProgramUntilStopped(
 
 async function enableTypeScript() {
   // Node.js 22.18 and newer runs TypeScript itself.
-  if (process.features.typescript) return;
+  if ("typescript" in process.features && process.features.typescript) return;
   const { TMPDIR } = process.env;
   const cacheFolder = join(repositoryFolder, "node_modules", ".cache");
   // tsx keeps compiled modules in the folder for temporary files, which is elsewhere by default.
