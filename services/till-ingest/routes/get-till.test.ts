@@ -109,7 +109,7 @@ describe("GET /v1/tills/{id}/object", () => {
 describe("GET /v1/tills/{id}/object, when the stored object is not the pushed body", () => {
   const smallNotes = ["small"];
   /** Random, so that the compressed form is also sent as a stream. */
-  const largeNotes = Array.from({ length: 40 }, () => randomBytes(6_000).toString("base64"));
+  const largeNotes = Array.from({ length: 100 }, () => randomBytes(6_000).toString("base64"));
 
   async function pushTill(notes: string[]) {
     const pushed = { ...buildTestTill(), notes };
