@@ -18,7 +18,9 @@ function closestInCharset(charset: Charset, letter: string): string {
   if (/^[\p{White_Space}\p{Cc}]$/u.test(letter)) return " ";
   // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.
   if (/^[\p{M}\p{Cf}]$/u.test(letter)) return "";
-  const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
+  // iconv-lite encodes the replacement character as a byte that the set does not have.
+  const isInCharset = (letters: string) =>
+    !letters.includes("\ufffd") && iconv.decode(iconv.encode(letters, charset), charset) === letters;
   if (isInCharset(letter)) return letter;
   const plain = (asciiReplacements[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
   return plain !== "" && isInCharset(plain) ? plain : "?";

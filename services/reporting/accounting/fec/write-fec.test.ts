@@ -112,6 +112,8 @@ describe("toCharset", () => {
     ["« Øl » n° 5\u2028à\u0085Łódź", "ISO-8859-15", "\xab \xd8l \xbb n\xb0 5 \xe0 L\xf3dz"],
     ["−5 ′ • Straße", "US-ASCII", "-5 ' - Strasse"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
+    ["Caf\ufffd", "US-ASCII", "Caf?"],
+    ["Caf\ufffd", "ISO-8859-15", "Caf?"],
     ["Cafe\u{1f469}\u200d\u{1f373} \u2615\ufe0f\u200b\u00ad", "ISO-8859-15", "Cafe?? ?"],
   ] as const)("encodes %s in %s", (text, charset, expected) => {
     expect(iconv.encode(toCharset(text, charset), charset).toString("latin1")).toBe(expected);
