@@ -6,8 +6,7 @@ import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
-import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
-import { migrateOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
+import { createSqlClient, type Database, lockInTransaction, type SqlTransaction } from "./postgres.ts";
 import { requireUsableDatabase, toUnusableDatabaseError } from "./usable-database.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
@@ -17,9 +16,8 @@ const logIntervalMs = 5_000;
 
 /**
  * Migrates a service's schema: first the tables of the runtime, then those of the service's package. Each migration
- * runs once, in a transaction, or statement by statement with the marker of `run-outside-transaction.ts`. Accepts a
- * schema that is newer than this version, as during a rolling update. Waits while the database is not ready or, without
- * `canMigrate`, not migrated.
+ * runs once, in a transaction. Accepts a schema that is newer than this version, as during a rolling update. Waits while
+ * the database is not ready or, without `canMigrate`, not migrated.
  *
  * @throws `UnusableServerError` when the database cannot be used before an operator helps, or `Error` when an applied
  * migration was edited or a migration fails.
@@ -61,39 +59,31 @@ export async function migrateSchema(
 
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
   const { schema } = database;
-  const lock = computeAdvisoryLockKey(schema, "migrate");
-  // Needs a session of its own, because the lock belongs to it.
-  const config = { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 2 };
+  const config = { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 1 };
   const sql = createSqlClient(config, { schema, log, hasLongStatements: true });
+  /** Runs `work` in one instance at a time, without the timeout of normal queries. */
+  const runLocked = (work: (tx: SqlTransaction) => Promise<unknown>) =>
+    sql.begin(async (tx) => {
+      await tx`set local statement_timeout = 0`;
+      await lockInTransaction(tx, database, "migrate");
+      await work(tx);
+    });
   try {
-    const connection = await sql.reserve();
-    // Disables the timeout of normal queries.
-    await connection`set statement_timeout = 0`;
-    // Polls, because `create index concurrently` waits for all running statements, also for one that waits for the lock.
-    while ((await connection`select 1 where pg_try_advisory_lock(${lock}::bigint)`).length === 0) await sleep(100);
-    try {
-      await connection`create schema if not exists ${connection(schema)}`;
-      await connection`
+    await runLocked(async (tx) => {
+      await tx`create schema if not exists ${tx(schema)}`;
+      await tx`
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      const pending = await findPendingMigrations(database, known, log);
-      for (const [index, { name, statements, checksum }] of pending.entries()) {
-        if (runsOutsideTransaction(statements)) {
-          await migrateOutsideTransaction(connection, statements, log);
-          await connection`insert into migrations ${connection({ name, checksum })}`;
-        } else
-          await sql.begin(async (tx) => {
-            await tx`set local statement_timeout = 0`;
-            await tx.unsafe(statements);
-            await tx`insert into migrations ${tx({ name, checksum })}`;
-          });
+    });
+    const pending = await findPendingMigrations(database, known, log);
+    for (const [index, { name, statements, checksum }] of pending.entries())
+      await runLocked(async (tx) => {
+        const { count } = await tx`insert into migrations ${tx({ name, checksum })} on conflict do nothing`;
+        if (count === 0) return;
+        await tx.unsafe(statements);
         log.info({ migration: name, number: index + 1, count: pending.length }, "migration applied");
-      }
-    } finally {
-      await connection`select pg_advisory_unlock(${lock}::bigint)`;
-      connection.release();
-    }
+      });
   } finally {
     await sql.end({ timeout: 5 });
   }

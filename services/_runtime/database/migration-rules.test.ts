@@ -2,7 +2,6 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
-import { parseRepeatableStatements, runsOutsideTransaction } from "./run-outside-transaction.ts";
 
 const services = join(findEnclosingPackageFolder(import.meta.url), "..");
 
@@ -54,7 +53,6 @@ const acceptedLongMigrations: Readonly<Record<string, string>> = {};
  * rows. Tables that the same migration creates are empty.
  */
 function findLongStatements(sql: string): string[] {
-  if (runsOutsideTransaction(sql)) return [];
   // The statements of functions run later, or for one row.
   const statements = sql.replace(/--.*$/gm, "").replace(/\breturns\b[^;]*?\bas \$\$.*?\$\$/gis, "");
   const newTables = [...statements.matchAll(/\bcreate table (?:if not exists )?(\w+)/gi)].map(([, table]) => table);
@@ -93,11 +91,6 @@ describe("migrations", async () => {
     else expect(statements).not.toEqual([]);
   });
 
-  it.each(await listMigrations())("%s can be repeated if it runs outside a transaction", async (path) => {
-    const sql = await readFile(join(services, path), "utf8");
-    if (runsOutsideTransaction(sql)) expect(parseRepeatableStatements(sql)).not.toEqual([]);
-  });
-
   it.each([
     "create index tills_by_size on tills (size);",
     "create unique index if not exists tills_by_size on tills (size);",
@@ -117,8 +110,6 @@ describe("migrations", async () => {
   });
 
   it.each([
-    "-- outside a transaction\ncreate index concurrently if not exists tills_by_size on tills (size);",
-    "-- outside a transaction\nupdate tills set size = 0 where id in (select id from tills where size is null limit 100);",
     "create table sizes (id int);\ncreate index on sizes (id);\nupdate sizes set id = 1;",
     "update webhooks set size = 0;",
     "alter table tills add constraint tills_sizes unique using index tills_by_size;",
