@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsMsg } from "@nats-io/jetstream";
 import { busEventDataSchemas, type EventEnvelope } from "@pragma/contracts/events";
 import { LRUCache } from "lru-cache";
+import { Admission } from "../admission/admission.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
@@ -48,32 +49,9 @@ const crashesBeforeDeadLetter = 3;
 /** For what surrounds the handler, such as recording a failure or waiting for an event that is handled exclusively. */
 const bookkeepingTimeoutMs = 60_000;
 
-/** Creates a lock for concurrent shared work and for exclusive work. Callers get the lock in the sequence of calls. */
-function createReadWriteLock() {
-  const running = new Set<Promise<void>>();
-  let lastExclusive: Promise<unknown> = Promise.resolve();
-
-  function runAfter<T>(others: Promise<unknown>, work: () => Promise<T>): { result: Promise<T>; ended: Promise<void> } {
-    const result = others.then(work);
-    const markEnded = () => void running.delete(ended);
-    const ended: Promise<void> = result.then(markEnded, markEnded);
-    running.add(ended);
-    return { result, ended };
-  }
-
-  return {
-    shared: <T>(work: () => Promise<T>) => runAfter(lastExclusive, work).result,
-    /** Runs `work` alone. Waits until all earlier work has ended, and makes later work wait until `work` has ended. */
-    exclusive<T>(work: () => Promise<T>): Promise<T> {
-      const { result, ended } = runAfter(Promise.all(running), work);
-      lastExclusive = ended;
-      return result;
-    },
-  };
-}
-
-/** A lock that all subscriptions of the process share, because a crash affects all of them. */
-const processWideLock = createReadWriteLock();
+/** The events in progress of all subscriptions, because a crash affects all of them. An event that holds all is alone. */
+const maxEventsInProgress = 1_000_000;
+const eventsInProgress = new Admission({ perProcess: maxEventsInProgress });
 
 /** Acknowledges each message after its event is handled or a dead letter, and otherwise returns it for a retry. */
 export function createEventMessageHandler<Services>(options: HandlerDependencies<Services>) {
@@ -137,7 +115,7 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
       const hadEffect =
         deliveries > 1
           ? await handleRedelivery(envelope, attempt)
-          : await processWideLock.shared(() => handleEventOnce(envelope, { ...options, ...attempt }));
+          : await eventsInProgress.run(() => handleEventOnce(envelope, { ...options, ...attempt }));
       await removeOutdatedDeadLetters(envelope);
       metrics.recordEventDuration(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event handled");
@@ -216,7 +194,7 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
         `The process crashed ${crashes} times while handling this event, and the last time it handled no other event.`,
       );
     }
-    const runLocked = crashes >= crashesBeforeExclusive ? processWideLock.exclusive : processWideLock.shared;
+    const cost = crashes >= crashesBeforeExclusive ? maxEventsInProgress : 1;
     const handleRecorded = async () => {
       abandonment.throwIfAborted();
       recordedEventIds.add(envelope.id);
@@ -231,8 +209,8 @@ export function createEventMessageHandler<Services>(options: HandlerDependencies
         await deleteAttempts();
       }
     };
-    // The lock must also be released if a statement of the record never ends.
-    return runLocked(() => racePromiseWithAbort(handleRecorded(), abandonment));
+    // The others must also continue if a statement of the record never ends.
+    return eventsInProgress.run(() => racePromiseWithAbort(handleRecorded(), abandonment), "", { cost });
   }
 
   /** Deletes the dead letters about the event's subject, up to the event's revision, if the event has one. */
