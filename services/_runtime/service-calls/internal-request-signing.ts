@@ -8,17 +8,13 @@ import { LRUCache } from "lru-cache";
 import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import { hasRequestBody } from "../http/read-body.ts";
-import {
-  createCallingServicePrincipal,
-  type RequestClient,
-  type RequestPrincipalAndMetadata,
-} from "../http/request-identity.ts";
+import { createCallingServicePrincipal, type RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 import { createBodyVerifier, startBodySignature } from "./body-signature.ts";
 
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
-/** The client's address, and a signature of it, the User-Agent header and the signature of the request. */
+/** The client's address, which the signature of a change covers, like the User-Agent header. */
 const clientHeader = "x-pragma-client";
 
 /** Repeated, they would leave open which of the values determine the principal, request id, trace and origin. */
@@ -68,12 +64,15 @@ export function createInternalRequestSigner(
     return text;
   };
   function sign(request: UnsignedInternalRequest): Record<string, string> {
-    const { method, target, requestId, origin, traceparent, principal, client, hasBody = false } = request;
+    const { method, target, requestId, origin, traceparent, principal, hasBody = false } = request;
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);
     const text = principal ? encodePrincipal(principal) : "";
     // Two requests have different signatures, even if a client sends the same request id twice.
     const nonce = isChange(method) ? randomUUID() : "";
-    const parts = [method, target, requestId, origin, expires, text, nonce, hasBody ? "body" : ""];
+    // Only for changes, which the audit log records.
+    const client = isChange(method) ? request.client : undefined;
+    const bodyAndClient = [hasBody ? "body" : "", client?.address ?? "", client?.userAgent ?? ""];
+    const parts = [method, target, requestId, origin, expires, text, nonce, ...bodyAndClient];
     const signature = computeSignature(key, parts).toString("base64url");
     const [proto = "", host = ""] = origin.split("://");
     return {
@@ -83,8 +82,7 @@ export function createInternalRequestSigner(
       ...(traceparent !== undefined && { traceparent }),
       [principalHeader]: text,
       [signatureHeader]: `${caller};${key.id};${expires};${signature};${nonce}`,
-      // Only for changes, which the audit log records, so that reads do not need a second signature.
-      ...(client && isChange(method) && { [clientHeader]: `${signClient(key, signature, client)};${client.address}` }),
+      ...(client && { [clientHeader]: client.address }),
     };
   }
   return {
@@ -139,7 +137,10 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
     const [caller = "", id, expires = "", signature = "", nonce = ""] = header(signatureHeader).split(";");
     const key = keys.get(caller as InternalCallerName)?.find((candidate) => candidate.id === id);
     const hasBody = hasRequestBody(incoming);
-    const parts = [method, url, requestId, origin, expires, text, nonce, hasBody ? "body" : ""];
+    const address = header(clientHeader);
+    const userAgent = (address !== "" && headers["user-agent"]?.slice(0, maxUserAgentLength)) || null;
+    const bodyAndClient = [hasBody ? "body" : "", address, userAgent ?? ""];
+    const parts = [method, url, requestId, origin, expires, text, nonce, ...bodyAndClient];
     const isSigned = key && isSameSignature(computeSignature(key, parts), signature);
     if (!isSigned || !isUnexpired(expires)) {
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
@@ -149,7 +150,6 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
         throw new ApiError("key_missing", { detail: "The signature of this request was used before." });
       usedSignatures.set(signature, true);
     }
-    const client = readClient(key, { signature, text: header(clientHeader), userAgent: headers["user-agent"] });
     return {
       // Only the gateway may send the principal of a client.
       principal:
@@ -159,30 +159,10 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       requestId,
       traceparent: header("traceparent") || undefined,
       origin,
-      ...(client && { client }),
+      ...(address !== "" && { client: { address, userAgent } }),
       ...(hasBody && { createBodyVerifier: () => createBodyVerifier(startBodySignature(key.secret, signature)) }),
     };
   };
-}
-
-function signClient(key: InternalSigningKey, signature: string, { address, userAgent }: RequestClient): string {
-  return computeSignature(key, ["client", signature, address, userAgent ?? ""]).toString("base64url");
-}
-
-/** Returns the client of a request, or undefined if the caller sent none. @throws `ApiError` key_missing. */
-function readClient(
-  key: InternalSigningKey,
-  { signature, text, userAgent }: { signature: string; text: string; userAgent: string | undefined },
-): RequestClient | undefined {
-  if (text === "") return undefined;
-  const separator = text.indexOf(";");
-  const client = {
-    address: text.slice(separator + 1),
-    userAgent: userAgent?.slice(0, maxUserAgentLength) ?? null,
-  };
-  if (isSameSignature(Buffer.from(signClient(key, signature, client), "base64url"), text.slice(0, separator)))
-    return client;
-  throw new ApiError("key_missing", { detail: "The signature of the client's address is not valid." });
 }
 
 function computeSignature({ secret }: InternalSigningKey, parts: string[]): Buffer {
