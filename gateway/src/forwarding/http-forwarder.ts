@@ -132,26 +132,6 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     return sendWhenConnected(send, { sender, bodyBytes, signal });
   }
 
-  async function forward(context: GatewayHonoContext): Promise<Response> {
-    const request = context.get("request");
-    const { incoming, outgoing, principal } = request;
-    if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
-    const abort = new AbortController();
-    const { signal } = abort;
-    const cancel = () => abort.abort(new errors.RequestAbortedError());
-    outgoing.once("close", () => {
-      if (request.isAborted || request.isStreamEnded) cancel();
-    });
-    // A request that waits for a change would otherwise wait until the service responds.
-    request.onStreamEndedBeforeHeaders = cancel;
-    const upload = isStreamedUpload(incoming) ? await uploads.acquire(getSenderId(principal), { signal }) : undefined;
-    try {
-      return await exchange(context, signal);
-    } finally {
-      upload?.release();
-    }
-  }
-
   /** Sends a request to the service, and returns or sends its response. */
   async function exchange(context: GatewayHonoContext, signal: AbortSignal): Promise<Response> {
     const request = context.get("request");
@@ -173,15 +153,13 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
         statusCode === 304;
       return { upstreamResponse, bufferedBody: isBuffered ? await upstreamResponse.body.bytes() : undefined };
     };
-    const { upstreamResponse, bufferedBody } = await send().catch(async (error: unknown) => {
+    // A request with another method may have been processed before its connection closed.
+    const isRead = incoming.method === "GET" || incoming.method === "HEAD";
+    const sent = isRead ? retryIfConnectionCloses(send, signal, () => (request.isRetried = true)) : send();
+    const { upstreamResponse, bufferedBody } = await sent.catch((error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
-      // A request with another method may have been processed before its connection closed.
-      const isRead = incoming.method === "GET" || incoming.method === "HEAD";
-      if (signal.aborted || !isRead || !isConnectionClosed(error)) throw error;
-      request.isRetried = true;
-      await untilClosedConnectionsAreKnown();
-      return send();
+      throw error;
     });
     const headers = pickClientHeaders(upstreamResponse.headers);
     if (bufferedBody) {
@@ -207,13 +185,23 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
   }
 
   return {
-    forward(context: GatewayHonoContext): Promise<Response> {
-      const { incoming, principal } = context.get("request");
-      const response = isStreamedUpload(incoming)
-        ? uploadsOfKeys.run(() => forward(context), principal.keyId)
-        : forward(context);
+    async forward(context: GatewayHonoContext): Promise<Response> {
+      const request = context.get("request");
+      const { incoming, outgoing, principal } = request;
+      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+      const abort = new AbortController();
+      const { signal } = abort;
+      const cancel = () => abort.abort(new errors.RequestAbortedError());
+      outgoing.once("close", () => {
+        if (request.isAborted || request.isStreamEnded) cancel();
+      });
+      // A request that waits for a change would otherwise wait until the service responds.
+      request.onStreamEndedBeforeHeaders = cancel;
+      const send = () => exchange(context, signal);
+      const upload = () => uploads.run(send, getSenderId(principal), { signal });
+      const response = isStreamedUpload(incoming) ? uploadsOfKeys.run(upload, principal.keyId, { signal }) : send();
       return response.catch((error) => {
-        context.get("request").throwIfStreamEnded();
+        request.throwIfStreamEnded();
         throw toUpstreamApiError(error);
       });
     },
@@ -221,11 +209,8 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     async get(identity: RequestPrincipalAndMetadata, target: string, signal: AbortSignal): Promise<Response> {
       const request: UpstreamRequest = { method: "GET", headers: {}, target, body: null, isStream: false, signal };
       try {
-        const { statusCode, headers, body } = await sendUpstream(identity, request).catch(async (error: unknown) => {
-          if (signal.aborted || !isConnectionClosed(error)) throw error;
-          await untilClosedConnectionsAreKnown();
-          return sendUpstream(identity, request);
-        });
+        const send = () => sendUpstream(identity, request);
+        const { statusCode, headers, body } = await retryIfConnectionCloses(send, signal);
         return new Response(Readable.toWeb(body) as ReadableStream, {
           status: statusCode,
           headers: pickClientHeaders(headers),
@@ -311,11 +296,18 @@ export function readProblemCode(body: Uint8Array): string | undefined {
   }
 }
 
-/**
- * Resolves in the next iteration of the event loop. If several connections were closed at the same time, the pool may
- * otherwise retry a request on another closed one.
- */
-const untilClosedConnectionsAreKnown = nextEventLoopIteration;
+/** Calls `send` once more if its connection closes. Its request must only read. */
+async function retryIfConnectionCloses<T>(send: () => Promise<T>, signal: AbortSignal, onRetry = () => {}): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (signal.aborted || !isConnectionClosed(error)) throw error;
+    onRetry();
+    // If several connections were closed at the same time, the pool may otherwise use another closed one.
+    await nextEventLoopIteration();
+    return send();
+  }
+}
 
 function isConnectionClosed(error: unknown): boolean {
   const { code } = error as { code?: unknown };
