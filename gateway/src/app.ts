@@ -24,8 +24,8 @@ interface GatewayAppOptions {
   addressLimit: GatewayMiddleware;
   headerLimits: GatewayMiddleware;
   cors: GatewayMiddleware;
-  authenticate: GatewayMiddleware;
-  rateLimit: GatewayMiddleware;
+  /** Authenticates requests by their API key, and limits their rate. */
+  checkKey: GatewayMiddleware;
   /** Middleware that tracks streams: responses that stay open until the client disconnects. */
   trackStream: GatewayMiddleware;
   /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
@@ -45,8 +45,8 @@ const ownMethods = "GET, HEAD, OPTIONS";
 
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
-  const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
-  const { mcp, documents, docsUrl, log } = middleware;
+  const { requestId, addressLimit, headerLimits, cors, checkKey, trackStream, forwardTo, mcp } = middleware;
+  const { documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -76,12 +76,12 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
   registerOwnRoute("/asyncapi.json", (context) => sendDocument(context, documents.asyncapi));
-  registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
+  registerOwnRoute("/openapi.full.json", checkKey, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
   });
 
-  app.post(mcpPath, authenticate, rateLimit, mcp);
+  app.post(mcpPath, checkKey, mcp);
   rejectOtherMethods(
     mcpPath,
     mcpMethods,
@@ -89,17 +89,17 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   );
 
   for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {
-    app.get(path, authenticate, rateLimit, trackStream, forwardTo(prefix, routeTable[prefix]));
+    app.get(path, checkKey, trackStream, forwardTo(prefix, routeTable[prefix]));
   }
   const trackWaitingRequest: GatewayMiddleware = (context, next) =>
     Number(context.req.query("wait")) > 0 ? trackStream(context, next) : (next() as Promise<undefined>);
   for (const path of waitingPaths) {
-    app.get(path, authenticate, rateLimit, trackWaitingRequest, forwardTo(path, routeTable[path]));
+    app.get(path, checkKey, trackWaitingRequest, forwardTo(path, routeTable[path]));
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;
     app.options(path, () => allowResponse(forwardedMethods));
-    app.all(path, authenticate, rateLimit, forwardTo(prefix, service));
+    app.all(path, checkKey, forwardTo(prefix, service));
   }
 
   app.notFound(() => {

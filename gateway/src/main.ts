@@ -18,7 +18,7 @@ import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-regi
 import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache, lookUpApiKey } from "./auth/api-key-cache.ts";
 import { requireApiKeyHeader } from "./auth/api-key-header.ts";
-import { createApiKeyAuthenticator, createAuthentication } from "./auth/authenticate.ts";
+import { createApiKeyAuthenticator } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
@@ -26,7 +26,7 @@ import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
 import { createKeylessRequestLimit, limitConnectionsPerAddress } from "./limits/address-limits.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createKeyRateLimit, createRequestRateLimiter, takeRateLimitToken } from "./limits/key-rate-limit.ts";
+import { createKeyCheck, createRequestRateLimiter, takeRateLimitToken } from "./limits/key-rate-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
@@ -93,12 +93,8 @@ export async function startGateway({
     idleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
 
-  const sendSubrequest = createSubrequestSender({
-    authenticate,
-    rateLimiter,
-    forwarder,
-    addToLog: requestLog.addSubrequest,
-  });
+  const addToLog = requestLog.addSubrequest;
+  const sendSubrequest = createSubrequestSender({ authenticate, rateLimiter, forwarder, addToLog });
   const searchDocumentation = createDocumentationSearch({
     openapi: documents.openapi.body,
     docsUrl: config.DOCS_URL,
@@ -118,8 +114,7 @@ export async function startGateway({
     headerLimits: headerLimitMiddleware,
     addressLimit: createKeylessRequestLimit(rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
-    authenticate: createAuthentication(authenticate),
-    rateLimit: createKeyRateLimit(rateLimiter),
+    checkKey: createKeyCheck(authenticate, rateLimiter),
     trackStream: createStreamTracking(streams),
     forwardTo: forwarder.forwardTo,
     mcp: createMcpMiddleware({

@@ -2,7 +2,7 @@ import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { ClientAddressTokenBuckets } from "../limits/address-limits.ts";
-import { type CachedApiKey, type GatewayMiddleware, getApiKeyRejection } from "../server/gateway-request.ts";
+import { type CachedApiKey, getApiKeyRejection } from "../server/gateway-request.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
 
@@ -67,14 +67,5 @@ export function createApiKeyAuthenticator(
       }
     }
     return rejectKey((key && getApiKeyRejection(key, now())) || "key_invalid", address);
-  };
-}
-
-/** Returns middleware that authenticates requests by their API key. */
-export function createAuthentication(authenticate: ApiKeyAuthenticator): GatewayMiddleware {
-  return async (context, next) => {
-    const request = context.get("request");
-    request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);
-    return next();
   };
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
+import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
 import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
@@ -197,10 +198,12 @@ export async function takeRateLimitToken(
   });
 }
 
-/** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
-export function createKeyRateLimit(limiter: RequestRateLimiter): GatewayMiddleware {
+/** Returns middleware that authenticates requests by their API key, and limits them by their key and location. */
+export function createKeyCheck(authenticate: ApiKeyAuthenticator, limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
-    await takeRateLimitToken(limiter, context.get("request"));
+    const request = context.get("request");
+    request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);
+    await takeRateLimitToken(limiter, request);
     return next();
   };
 }
