@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { removeOldLocationWritesTask } from "../service/remove-expired-rows.ts";
+import { removeOldLocationWrites } from "../service/remove-expired-rows.ts";
 import { createTestDatabaseSchema } from "../testing/database-schema.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startTestPostgresReplication, type TestPostgresReplication } from "../testing/postgres-replica.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await servers.stop();
 });
 beforeEach(async () => {
-  await updateReplicaHeartbeat(db);
+  await updateReplicaHeartbeat(db.sql);
   await eventually("the replica to serve reads", () => isReadFromReplica(randomUUID()));
 });
 
@@ -107,14 +107,14 @@ it("reads from the primary server while a location has more recent writes than a
   });
   expect(await isReadFromReplica(locationId)).toBe(false);
   await db.sql`update location_writes set written_at = now() - interval '11 minutes' where location_id = ${locationId}`;
-  await removeOldLocationWritesTask.run({ db });
+  await removeOldLocationWrites(db.sql);
   await eventually("the location to be read from the replica", () => isReadFromReplica(locationId));
 });
 
 it("reads from the primary server while the replica lags behind by more than a minute", async () => {
   await db.sql`update replica_heartbeat set beat_at = now() - interval '61 seconds'`;
   await eventually("the replica to have the old heartbeat", async () => !(await isReadFromReplica(randomUUID())));
-  await updateReplicaHeartbeat(db);
+  await updateReplicaHeartbeat(db.sql);
   await eventually("the replica to have the new heartbeat", () => isReadFromReplica(randomUUID()));
 });
 
@@ -125,7 +125,7 @@ it("reads from the primary server while the replica is not available", async () 
   expect(await readNotes(locationId)).toEqual(["earlier"]);
   expect(await isReadFromReplica(locationId)).toBe(false);
   await servers.startReplica();
-  await updateReplicaHeartbeat(db);
+  await updateReplicaHeartbeat(db.sql);
   await eventually("the replica to serve reads again", () => isReadFromReplica(locationId));
 });
 
@@ -137,6 +137,6 @@ it("reads from the primary server while the replica is connected but does not re
   expect(await readNotes(locationId)).toEqual(["earlier"]);
   expect(performance.now() - started).toBeLessThan(5_000);
   network.setIsStalled(false);
-  await updateReplicaHeartbeat(db);
+  await updateReplicaHeartbeat(db.sql);
   await eventually("the replica to serve reads again", () => isReadFromReplica(locationId));
 });

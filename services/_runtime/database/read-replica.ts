@@ -20,7 +20,7 @@ export async function recordLocationWrite(tx: SqlTransaction, locationId: string
 }
 
 /** Updates the time by which a replica's lag is measured. */
-export async function updateReplicaHeartbeat({ sql }: { sql: SqlClient }): Promise<void> {
+export async function updateReplicaHeartbeat(sql: SqlClient): Promise<void> {
   await sql`
     insert into replica_heartbeat (beat_at) values (now()) on conflict (id) do update set beat_at = excluded.beat_at`;
 }

@@ -1,5 +1,4 @@
 import type { SqlClient, SqlFragment } from "../database/postgres.ts";
-import type { PeriodicTask } from "../service/define-service.ts";
 import type { EventStreamKind } from "./event-streams.ts";
 
 export interface SentEvent {
@@ -81,10 +80,6 @@ export async function requeueSentEvents(
 }
 
 /** Removes the events that were sent longer ago than the retention, by whole days. */
-export const removeExpiredSentEventsTask: PeriodicTask<{ sql: SqlClient; retentionHours: number }> = {
-  name: "remove sent events",
-  intervalSeconds: 3_600,
-  async run({ sql, retentionHours }) {
-    await sql`select remove_sent_events(now() - make_interval(hours => ${retentionHours}))`;
-  },
-};
+export async function removeExpiredSentEvents(sql: SqlClient, retentionHours: number): Promise<void> {
+  await sql`select remove_sent_events(now() - make_interval(hours => ${retentionHours}))`;
+}

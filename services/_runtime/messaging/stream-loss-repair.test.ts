@@ -12,7 +12,7 @@ import { copyStreamFiles } from "../testing/stream-files.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { buildEventStreamNames } from "./event-streams.ts";
-import { removeExpiredSentEventsTask } from "./sent-events.ts";
+import { removeExpiredSentEvents } from "./sent-events.ts";
 
 let nats: OwnTestServer;
 let environment: IsolatedTestEnvironment;
@@ -298,7 +298,7 @@ describe("sent events", () => {
       select (extract(epoch from day)::bigint / 86400 % 16), 'tills', 1, gen_random_uuid(), 1, 'device.seen', '{}', day
       from (select date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' - make_interval(days => days) as day
         from generate_series(1, 5) as days) as past`;
-    await removeExpiredSentEventsTask.run({ sql, retentionHours: 48 });
+    await removeExpiredSentEvents(sql, 48);
     const rows = await sql<{ days: number; count: number }[]>`
       select (now() at time zone 'UTC')::date - (sent_at at time zone 'UTC')::date as days, count(*)
       from sent_events group by 1 order by 1`;

@@ -5,7 +5,6 @@ import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { runWithObservabilityContext } from "../observability/request-context.ts";
-import { TransientError } from "../retries/transient-error.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
 interface PeriodicTaskOptions<Services> {
@@ -21,7 +20,6 @@ interface PeriodicTaskOptions<Services> {
 class PeriodicTaskTimeoutError extends Error {}
 
 const timeoutsBeforeStalled = 3;
-const leaderElectionTimeoutMs = 30_000;
 const drainTimeoutMs = 5_000;
 
 export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;
@@ -42,25 +40,20 @@ export function startPeriodicTask<Services>(
   // Prometheus sees an increase only if the counter already exists.
   recordTimeout(0);
 
-  const tryBecomeLeader = () =>
-    runWithDeadline(() => leadership.tryBecomeLeader(role), {
-      timeoutMs: leaderElectionTimeoutMs,
-      createError: () => new TransientError("The leader election did not end in time."),
-      parent: abandonment.signal,
-    });
-
-  const runTask = () =>
-    runWithDeadline((signal) => runWithObservabilityContext({}, (context) => task.run(services, context, signal)), {
-      timeoutMs: taskTimeoutMs,
-      createError: () => new PeriodicTaskTimeoutError(`The task did not end within ${taskTimeoutMs / 1000} s.`),
-      parent: abandonment.signal,
-    });
+  async function runAsLeader(signal: AbortSignal): Promise<void> {
+    if (!(await leadership.tryBecomeLeader(role)) || signal.aborted) return;
+    await runWithObservabilityContext({}, (context) => task.run(services, context, signal));
+  }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const startedAtMs = performance.now();
       try {
-        if (await tryBecomeLeader()) await runTask();
+        await runWithDeadline(runAsLeader, {
+          timeoutMs: taskTimeoutMs,
+          createError: () => new PeriodicTaskTimeoutError(`The task did not end within ${taskTimeoutMs / 1000} s.`),
+          parent: abandonment.signal,
+        });
         timedOutStartsMs = [];
         outage.recordRecovery();
       } catch (error) {

@@ -1,5 +1,7 @@
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlClient, SqlFragment } from "../database/postgres.ts";
-import { maxReplicaLagSeconds } from "../database/read-replica.ts";
+import { maxReplicaLagSeconds, updateReplicaHeartbeat } from "../database/read-replica.ts";
+import { removeExpiredSentEvents } from "../messaging/sent-events.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
@@ -26,31 +28,38 @@ export async function deleteRowsInBatches(
   }
 }
 
-export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
-  name: "remove expired rows",
-  intervalSeconds: 3_600,
-  timeoutSeconds: 3_600,
-  async run({ db: { sql }, inboxRetentionDays }) {
-    // Longer than a stream can contain an event again after it was handled, so that redelivered events are recognized.
-    const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
-    const dayAgo = sql`now() - interval '24 hours'`;
-    await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);
-    const isExpired = sql`completed_at < ${dayAgo} or completed_at is null and reserved_at < ${dayAgo}`;
-    await deleteRowsInBatches(sql, "idempotent_requests", isExpired);
-    await deleteRowsInBatches(sql, "erased_orders", sql`erased_at < ${oldestInboxTime}`);
-    await deleteRowsInBatches(sql, "event_attempts", sql`attempted_at < ${oldestInboxTime}`);
-    await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
-  },
-};
+async function removeExpiredRows(sql: SqlClient, inboxRetentionDays: number): Promise<void> {
+  // Longer than a stream can contain an event again after it was handled, so that redelivered events are recognized.
+  const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
+  const dayAgo = sql`now() - interval '24 hours'`;
+  await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);
+  const isExpired = sql`completed_at < ${dayAgo} or completed_at is null and reserved_at < ${dayAgo}`;
+  await deleteRowsInBatches(sql, "idempotent_requests", isExpired);
+  await deleteRowsInBatches(sql, "erased_orders", sql`erased_at < ${oldestInboxTime}`);
+  await deleteRowsInBatches(sql, "event_attempts", sql`attempted_at < ${oldestInboxTime}`);
+  await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
+}
 
 /** Forgets writes that every replica with an acceptable lag has. */
-export const removeOldLocationWritesTask: PeriodicTask<{ db: Database }> = {
-  name: "remove old location writes",
-  intervalSeconds: 600,
-  run: ({ db: { sql } }) =>
-    deleteRowsInBatches(
-      sql,
-      "location_writes",
-      sql`written_at < now() - make_interval(secs => ${10 * maxReplicaLagSeconds})`,
-    ),
-};
+export async function removeOldLocationWrites(sql: SqlClient): Promise<void> {
+  const oldest = sql`now() - make_interval(secs => ${10 * maxReplicaLagSeconds})`;
+  await deleteRowsInBatches(sql, "location_writes", sql`written_at < ${oldest}`);
+}
+
+/** Returns the periodic tasks that every service has. */
+export function createRuntimeTasks({ sql, replica }: Database, config: CommonServiceConfig): PeriodicTask<unknown>[] {
+  const { INBOX_RETENTION_DAYS, SENT_EVENT_RETENTION_HOURS } = config;
+  const hour = 3_600;
+  return [
+    {
+      ...{ name: "remove expired rows", intervalSeconds: hour, timeoutSeconds: hour },
+      run: () => removeExpiredRows(sql, INBOX_RETENTION_DAYS),
+    },
+    { name: "remove old location writes", intervalSeconds: 600, run: () => removeOldLocationWrites(sql) },
+    {
+      ...{ name: "remove sent events", intervalSeconds: hour },
+      run: () => removeExpiredSentEvents(sql, SENT_EVENT_RETENTION_HOURS),
+    },
+    ...(replica ? [{ name: "replica heartbeat", intervalSeconds: 5, run: () => updateReplicaHeartbeat(sql) }] : []),
+  ];
+}

@@ -89,24 +89,17 @@ const describe = ({ name, forMs }: { name: string; forMs: number }) =>
 /** Returns work that counts as stalled while a check, such as a query on a connection, does not succeed. */
 export function monitorCheck(name: string, check: () => Promise<unknown>): MonitoredWork {
   let lastSuccessMs = performance.now();
-  let isRunning = false;
-
-  async function run(): Promise<void> {
-    isRunning = true;
-    await check().then(
-      () => {
-        lastSuccessMs = performance.now();
-      },
-      () => {},
-    );
-    isRunning = false;
-  }
-
+  /** A check that never ends is not started again. */
+  let running: Promise<void> | undefined;
+  const recordSuccess = () => {
+    lastSuccessMs = performance.now();
+  };
   return {
     name,
     async findNoProgressSince() {
-      // A check that never ends is not started again.
-      if (!isRunning) void run();
+      running ??= check()
+        .then(recordSuccess, () => {})
+        .finally(() => (running = undefined));
       return lastSuccessMs;
     },
   };

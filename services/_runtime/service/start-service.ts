@@ -8,7 +8,6 @@ import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateSchema } from "../database/migrate.ts";
 import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
-import { updateReplicaHeartbeat } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
@@ -25,7 +24,6 @@ import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { checkEventDurability, checkStreamIntegrity } from "../messaging/event-durability.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
-import { removeExpiredSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
@@ -33,9 +31,9 @@ import type { ProcessContext } from "../process/run-process.ts";
 import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
-import type { AnyServiceDefinition, PeriodicTask } from "./define-service.ts";
+import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
-import { removeExpiredRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
+import { createRuntimeTasks } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
@@ -119,20 +117,9 @@ export async function startService(
     );
     closers.push(() => Promise.all(answering.map((requests) => requests.stop())));
     const timeoutMs = 1000 * config.PERIODIC_TASK_TIMEOUT_SECONDS;
-    const taskOptions = { service: name, leadership, timeoutMs, log, metrics };
-    const runtimeServices = {
-      ...{ db, sql: db.sql, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
-      retentionHours: config.SENT_EVENT_RETENTION_HOURS,
-    };
-    const runtimeTasks: PeriodicTask<typeof runtimeServices>[] = [
-      ...[removeExpiredRowsTask, removeOldLocationWritesTask, removeExpiredSentEventsTask],
-    ];
-    if (config.DATABASE_READ_URL !== undefined)
-      runtimeTasks.push({ name: "replica heartbeat", intervalSeconds: 5, run: updateReplicaHeartbeat });
-    const tasks = [
-      ...runtimeTasks.map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
-      ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { ...taskOptions, services })),
-    ];
+    const tasks = [...createRuntimeTasks(db, config), ...(definition.periodic ?? [])].map((task) =>
+      startPeriodicTask(task, { service: name, leadership, services, timeoutMs, log, metrics }),
+    );
     /** Stops what works without requests. Called before requests in progress have ended, which takes as long. */
     let workStopped: Promise<unknown> | undefined;
     const stopWork = () => {
