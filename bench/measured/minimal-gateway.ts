@@ -37,11 +37,10 @@ const app = createGatewayApp({
   headerLimits: headerLimitMiddleware,
   addressLimit: passThrough,
   cors: createCorsMiddleware(["*"]),
-  async authenticate({ var: { request } }, next) {
+  async checkKey({ var: { request } }, next) {
     request.key = key;
     return next();
   },
-  rateLimit: passThrough,
   trackStream: passThrough,
   forwardTo: forwarder.forwardTo,
   mcp: passThrough,

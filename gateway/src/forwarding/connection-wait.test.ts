@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
+import { createConnectionWait } from "@pragma/runtime/service-calls/connection-wait";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { createConnectionWait } from "./connection-wait.ts";
 
 let environment: IsolatedTestEnvironment;
 let port: number;

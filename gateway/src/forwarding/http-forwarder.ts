@@ -12,10 +12,10 @@ import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/re
 import { getSenderId, type RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
+import { createConnectionWait } from "@pragma/runtime/service-calls/connection-wait";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
-import { createConnectionWait } from "./connection-wait.ts";
 
 export interface ForwardTimeouts {
   /** For the start of a service's response. If the service runs in another process, also for each later chunk. */

@@ -3,13 +3,11 @@ import { ApiError } from "@pragma/contracts/errors";
 import { type InternalCallerName, type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
-import { sleep } from "../concurrency/sleep.ts";
 import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { buildServiceVariableName } from "../config/service-databases.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
-import { isConnectFailure } from "../retries/transient-error.ts";
-import { type ConnectionOutage, canConnect, createConnectionOutage } from "./connection-outage.ts";
+import { createConnectionWait } from "./connection-wait.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -26,13 +24,13 @@ export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
 
 export const connectWaitConfigSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
 
-const resendIntervalMs = 250;
-const maxWaitingInternalRequests = 500;
+/** The requests of this process for its own data that wait for one service. */
+const waitingInternalRequests = { perProcess: 500 };
 
 /** A service in another process, and the signer of a caller's requests to it. */
 export interface RemoteService extends InternalRequestSigner {
   url: string;
-  outage: ConnectionOutage;
+  sendWhenConnected: ReturnType<typeof createConnectionWait>;
 }
 
 export interface InternalGetRequest {
@@ -53,7 +51,6 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitConfigSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
-  let waitingRequests = 0;
 
   /** Returns undefined if the URL is not set or the service runs in this process. @throws `ConfigError` without a key. */
   function findRemoteService(service: ServiceName, from: InternalCallerName): RemoteService | undefined {
@@ -62,33 +59,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     const name = `${from} ${service}`;
     const remote = remoteServices.get(name) ?? {
       url,
-      outage: createConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS),
+      sendWhenConnected: createConnectionWait(url, 1000 * UPSTREAM_CONNECT_WAIT_SECONDS, waitingInternalRequests),
       ...createInternalRequestSigner(environment, from, service),
     };
     remoteServices.set(name, remote);
     return remote;
-  }
-
-  /** Sends a request until there is a connection. Requests of clients wait in the gateway (`connection-wait.ts`). */
-  async function fetchWhenConnected(
-    fetchOnce: () => Promise<Response>,
-    { url, outage }: RemoteService,
-  ): Promise<Response> {
-    for (;;) {
-      try {
-        const response = await fetchOnce();
-        outage.recordConnection();
-        return response;
-      } catch (error) {
-        // The timeout of the request can be shorter than that of a connection to a container that is gone.
-        const isConnected = !isConnectFailure(error) && (await canConnect(url));
-        if (isConnected || waitingRequests >= maxWaitingInternalRequests) throw error;
-        if (performance.now() + resendIntervalMs >= outage.recordFailureAndGetDeadline()) throw error;
-      }
-      waitingRequests += 1;
-      await sleep(resendIntervalMs);
-      waitingRequests -= 1;
-    }
   }
 
   return {
@@ -120,7 +95,10 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
         const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
         return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
       };
-      return (shouldWaitForConnection ? fetchWhenConnected(fetchOnce, remoteService) : fetchOnce()).catch((cause) => {
+      const { signal } = new AbortController();
+      const waiting = { sender: requestId, bodyBytes: 0, canBeRepeated: true, signal };
+      const response = shouldWaitForConnection ? remoteService.sendWhenConnected(fetchOnce, waiting) : fetchOnce();
+      return response.catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
     },
