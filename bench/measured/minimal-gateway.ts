@@ -5,7 +5,6 @@
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
 import { createGatewayApp } from "@pragma/gateway/app";
-import { encodeApiDocumentWithEtag } from "@pragma/gateway/documents/api-documents";
 import { createServiceForwarder } from "@pragma/gateway/forwarding/service-forwarder";
 import { headerLimitMiddleware } from "@pragma/gateway/limits/header-limits";
 import { createCorsMiddleware } from "@pragma/gateway/server/cors";
@@ -25,7 +24,7 @@ const key = {
   expiresAt: null,
 };
 const passThrough: GatewayMiddleware = async (_context, next) => next();
-const document = encodeApiDocumentWithEtag("{}");
+const document = { body: Buffer.from("{}"), etag: "document" };
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
   streamIdleTimeoutMs: 120_000,

@@ -29,17 +29,14 @@ export async function readServedApiDocuments(
   folder = contractsFolder,
 ) {
   const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
-  const read = async (name: string) => {
+  const read = async (name: string): Promise<ApiDocumentWithEtag> => {
     const path = join(folder, name);
     const text = await readFile(path, "utf8").catch((cause) => {
       throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
     });
-    return encodeApiDocumentWithEtag(text.replaceAll(defaultDocsUrl, docsUrl).replaceAll(publishedApiUrl, apiUrl));
+    const body = text.replaceAll(defaultDocsUrl, docsUrl).replaceAll(publishedApiUrl, apiUrl);
+    return { body: Buffer.from(body), etag: computeEntityTag(body) };
   };
   const openapi = await read("openapi.json");
   return { openapi, full: await read("openapi.full.json"), asyncapi: await read("asyncapi.json") };
-}
-
-export function encodeApiDocumentWithEtag(body: string): ApiDocumentWithEtag {
-  return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

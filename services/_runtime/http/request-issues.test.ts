@@ -1,11 +1,12 @@
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { IssueCollector, throwIfInvalid, toRequestIssues } from "./request-issues.ts";
+import { IssueCollector, throwIfInvalid } from "./request-issues.ts";
 
 function issuesIn(schema: z.ZodType, input: unknown): RequestIssue[] {
-  const { error } = schema.safeParse(input);
-  return error ? toRequestIssues("body", error, input) : [];
+  const collector = new IssueCollector();
+  collector.addZodError(schema.safeParse(input).error, input);
+  return collector.issues;
 }
 
 function errorThrownFor(issues: RequestIssue[], count?: number): ApiError {
@@ -17,7 +18,7 @@ function errorThrownFor(issues: RequestIssue[], count?: number): ApiError {
   throw new Error("The request was accepted.");
 }
 
-describe("toRequestIssues", () => {
+describe("an issue of a schema", () => {
   const schema = z.object({ kind: z.enum(["room", "bar"]), guests: z.array(z.object({ age: z.int().min(0) })) });
 
   it("reports the path, the received value and the allowed values of each issue", () => {

@@ -10,18 +10,6 @@ import { z } from "zod";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { findJsonPartLimitIssue, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
 
-/** Converts the first of zod's issues about one part of a request, in which `input` is at `basePath`. */
-export function toRequestIssues(
-  part: RequestIssue["in"],
-  error: z.ZodError,
-  input: unknown,
-  basePath = "",
-): RequestIssue[] {
-  return listDistinctIssues(error)
-    .slice(0, maxReportedIssues)
-    .map((issue) => toRequestIssue(part, issue, input, basePath));
-}
-
 /** Leaves out issues about the range of safe integers that a narrower limit of the same value follows. */
 function listDistinctIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
   return issues.filter((issue, index) => {
@@ -56,7 +44,9 @@ export class IssueCollector implements RequestBodyIssues {
   /** Adds the issues that a schema found in `input`. `path` is the path of `input` in that part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
     if (!error) return;
-    this.addIssues(toRequestIssues(part, error, input, path), listDistinctIssues(error).length);
+    const found = listDistinctIssues(error);
+    const reported = found.slice(0, maxReportedIssues).map((issue) => toRequestIssue(part, issue, input, path));
+    this.addIssues(reported, found.length);
   }
 
   /** Parses the part of the body at `path`. If it is invalid or exceeds `limits`, adds issues and returns undefined. */

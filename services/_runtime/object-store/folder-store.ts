@@ -125,10 +125,6 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     get: (key) => read(key, (path) => readFile(path)),
     getRange: (key, range) => read(key, (path) => readFileRange(path, range)),
     stream: (key) => read(key, openStream),
-    async has(key) {
-      const stats = await read(key, (path) => stat(path)).catch(ignoreObjectNotFound);
-      return stats?.isFile() ?? false;
-    },
     async delete(key) {
       await read(key, unlink).catch(ignoreObjectNotFound);
     },

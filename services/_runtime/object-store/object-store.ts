@@ -6,7 +6,7 @@ import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } f
 import { Admission } from "../admission/admission.ts";
 import { createFolderObjectStore } from "./folder-store.ts";
 import { createS3ObjectStore, parseS3Url } from "./s3-store.ts";
-import { type ObjectStore, ObjectStoreUnavailableError, toWebStream } from "./store-interface.ts";
+import { ignoreObjectNotFound, type ObjectStore, ObjectStoreUnavailableError, toWebStream } from "./store-interface.ts";
 
 export { ObjectNotFoundError, ObjectStoreUnavailableError } from "./store-interface.ts";
 
@@ -73,6 +73,9 @@ function createCompressingObjectStore({ getRange, ...store }: ObjectStore) {
           throw createDamagedError(key, error);
         },
       );
+    },
+    async has(key: string): Promise<boolean> {
+      return (await getRange(key, { start: 0, end: 1 }).catch(ignoreObjectNotFound)) !== undefined;
     },
     /** `size` is undefined for a compressed object. */
     async stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number | undefined }> {

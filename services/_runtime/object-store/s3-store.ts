@@ -45,8 +45,6 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   const { bucket: Bucket, prefix } = location;
   let connection: Promise<S3Connection> | undefined;
   const connect = () => (connection ??= createS3Connection(buildS3ClientConfig(location, timeouts)));
-  /** Resolves if the bucket exists. Requested once, when an object is missing. */
-  let isBucketPresent: Promise<unknown> | undefined;
 
   function createUnavailableError(error: unknown): ObjectStoreUnavailableError {
     return new ObjectStoreUnavailableError(`the bucket ${Bucket} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
@@ -96,22 +94,6 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
         if (!(Body instanceof Readable) || ContentLength === undefined)
           throw new Error("a response without a body or its length");
         return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
-      }),
-    has: (key) =>
-      callWithKey(key, async (target, { client, commands: { HeadBucketCommand, HeadObjectCommand } }) => {
-        const result = await client.send(new HeadObjectCommand(target)).catch((error: unknown) => {
-          if (getSystemOrS3ErrorCode(error) !== "NotFound") throw error;
-          // The response to HEAD has no body, so it does not tell whether the object or the bucket is missing.
-          isBucketPresent ??= client.send(new HeadBucketCommand({ Bucket }));
-          return isBucketPresent.then(
-            () => undefined,
-            (bucketError) => {
-              isBucketPresent = undefined;
-              throw bucketError;
-            },
-          );
-        });
-        return result !== undefined;
       }),
     async delete(key) {
       // If the object does not exist, S3 returns 204, but some compatible servers return NoSuchKey.

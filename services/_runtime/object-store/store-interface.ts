@@ -14,7 +14,6 @@ export interface ObjectStore {
   getRange(key: string, range: { start: number; end: number }): Promise<Uint8Array>;
   /** Read `body` to its end or cancel it, because its file or connection stays open. @throws `ObjectNotFoundError` */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
-  has(key: string): Promise<boolean>;
   /** Deletes an object. Does nothing if the object does not exist. */
   delete(key: string): Promise<void>;
   /** Checks the store. Rejects with the reason if the store cannot be used. */

@@ -24,19 +24,14 @@ export async function readSystemTimeZoneDataVersion(
   return null;
 }
 
-/** Returns whether a version of time zone data, such as `2026f`, is newer than another one. After `z` comes `za`. */
-export function isNewerTimeZoneData(version: string, other: string): boolean {
-  const pattern = /^\d{4}[a-z]{1,2}$/;
-  return pattern.test(version) && pattern.test(other) && version > other;
-}
-
 /** Logs a warning if the time zone data of the system is newer than that of Node.js, which then computes old rules. */
 export async function warnOfOldTimeZoneData(
   log: Pick<Logger, "warn">,
   { version = timeZoneDataVersion, folders = systemFolders }: { version?: string; folders?: readonly string[] } = {},
 ): Promise<void> {
   const systemVersion = await readSystemTimeZoneDataVersion(folders);
-  if (systemVersion === null || !isNewerTimeZoneData(systemVersion, version)) return;
+  // After `2025z` comes `2025za`. The version of Node.js can be unknown.
+  if (systemVersion === null || version === "unknown" || systemVersion <= version) return;
   log.warn(
     { timeZoneData: version, systemTimeZoneData: systemVersion },
     'Node.js has older time zone data than the system: local times of zones whose rules changed since are wrong. Update Node.js, then see the runbook "Time zone data" in docs/operations.md',
