@@ -40,7 +40,6 @@ interface GatewayAppOptions {
 
 const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const apiVersions = [...new Set(Object.keys(routeTable).map((prefix) => prefix.split("/")[1] ?? ""))].sort();
-const noNames: ReadonlySet<string> = new Set();
 const ownMethods = "GET, HEAD, OPTIONS";
 
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
@@ -124,11 +123,11 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
 /** Middleware of the gateway's own routes, none of which has query parameters. */
 const handleUnknownParameters: GatewayMiddleware = async (context, next) => {
   const { incoming, outgoing } = context.env;
-  const { unknownNames } = parseQuery(context.req.raw.url, noNames);
+  const { unknownNames } = parseQuery(context.req.raw.url);
   const handling = parseHandlingPreference(incoming.headers.prefer?.toString());
   const headers = buildQueryHandlingHeaders(unknownNames, handling);
   for (const name in headers) outgoing.setHeader(name, headers[name] ?? "");
-  if (handling === "strict") throwIfInvalid(listUnknownParameterIssues(unknownNames, noNames));
+  if (handling === "strict") throwIfInvalid(listUnknownParameterIssues(unknownNames));
   return next();
 };
 

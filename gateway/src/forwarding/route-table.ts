@@ -25,6 +25,9 @@ export const routeTable = {
   "/v1/audit": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
+/** Returns the first two segments of a path, as in the prefixes of the route table. */
+export const getRoutePrefix = (path: string): string => path.split("/", 3).join("/");
+
 /** The path of the MCP server, which the gateway itself provides. */
 export const mcpPath = "/mcp";
 

@@ -8,7 +8,7 @@ import { type RequestRateLimiter, takeRateLimitToken } from "../limits/key-rate-
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
 import { readProblemCode } from "./http-forwarder.ts";
-import { routeTable } from "./route-table.ts";
+import { getRoutePrefix, routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
 
 type LargeResponseTurn = ReturnType<typeof createLargeResponseTurn>;
@@ -98,7 +98,7 @@ export function createSubrequestSender({ authenticate, rateLimiter, forwarder, a
 
 /** @throws Error if no service serves the path. */
 function findRoute(path: string): { prefix: string; service: ServiceName } {
-  const prefix = path.split("/").slice(0, 3).join("/");
+  const prefix = getRoutePrefix(path);
   if (!Object.hasOwn(routeTable, prefix)) throw new Error(`No route matches ${path}.`);
   return { prefix, service: routeTable[prefix as keyof typeof routeTable] };
 }

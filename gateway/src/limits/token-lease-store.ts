@@ -69,10 +69,7 @@ export async function createRateLimitLeaseStore(
   async function waitUntilResponding(cause: unknown): Promise<void> {
     if (!isResponding) return;
     isResponding = false;
-    log.warn(
-      { err: cause },
-      "Redis did not respond; each gateway enforces rate limits separately until Redis responds",
-    );
+    outage.recordFailure(cause);
     while (!isResponding && !closing.signal.aborted) {
       await sleep(pingIntervalMs, closing.signal);
       isResponding = await redis.ping().then(
@@ -80,6 +77,7 @@ export async function createRateLimitLeaseStore(
         () => false,
       );
     }
+    if (isResponding) outage.recordRecovery();
   }
 
   await Promise.race([new Promise((resolve) => redis.once("ready", resolve)), sleep(startupTimeoutMs, closing.signal)]);

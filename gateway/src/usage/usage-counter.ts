@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
-import { mcpPath, routeTable } from "../forwarding/route-table.ts";
+import { getRoutePrefix, mcpPath, routeTable } from "../forwarding/route-table.ts";
 
 /** The fields of a finished request that are counted. Their names are those of the log line of the request. */
 export interface FinishedRequest {
@@ -86,7 +86,7 @@ export function createUsageCounter() {
     add(request: FinishedRequest, now: number): void {
       const { keyId, status } = request;
       if (keyId === undefined) return;
-      const prefix = request.route ?? getPathPrefix(request.path);
+      const prefix = request.route ?? getRoutePrefix(request.path);
       const route = routes.has(prefix) ? prefix : "other";
       const minute = Math.floor(now / 60_000);
       const statusClass = Math.trunc(status / 100);
@@ -107,10 +107,4 @@ export function createUsageCounter() {
       return droppedRequests;
     },
   };
-}
-
-/** Returns the first two segments of a path, as in the prefixes of the route table. */
-function getPathPrefix(path: string): string {
-  const end = path.indexOf("/", "/v1/".length);
-  return end === -1 ? path : path.slice(0, end);
 }

@@ -12,10 +12,11 @@ export interface RequestQuery {
 /** How the client wants unknown query parameters to be handled: as errors, or ignored. */
 export type HandlingPreference = "strict" | "lenient";
 
+const noNames: ReadonlySet<string> = new Set();
 const emptyQuery: RequestQuery = { values: {}, repeated: new Map(), unknownNames: [] };
 
 /** Returns the query of a URL. Ignores parameters without a name. `knownNames` are the parameters of the operation. */
-export function parseQuery(url: string, knownNames: ReadonlySet<string>): RequestQuery {
+export function parseQuery(url: string, knownNames = noNames): RequestQuery {
   const start = url.indexOf("?");
   if (start === -1) return emptyQuery;
   const end = url.indexOf("#", start);
@@ -63,10 +64,7 @@ export function parseHandlingPreference(header: string | undefined): HandlingPre
   return undefined;
 }
 
-export function listUnknownParameterIssues(
-  unknownNames: readonly string[],
-  knownNames: ReadonlySet<string>,
-): RequestIssue[] {
+export function listUnknownParameterIssues(unknownNames: readonly string[], knownNames = noNames): RequestIssue[] {
   const supported = knownNames.size === 0 ? "none" : [...knownNames].join(", ");
   return unknownNames.map((name) => ({
     in: "query",

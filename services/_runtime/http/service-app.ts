@@ -80,8 +80,6 @@ type ServableRoute<Services> = Pick<ServiceRouteDefinition<Services>, "path" | "
     queryNames?: ReadonlySet<string>;
   };
 
-const noNames: ReadonlySet<string> = new Set();
-
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Returns the route for unmatched requests. It responds with 405 if the path supports other methods, otherwise 404. */
@@ -109,7 +107,7 @@ async function serveRequest<Services>(
   const started = performance.now();
   const { requestIdentity } = hono.env;
   const { method, path } = hono.req;
-  const query = parseQuery(hono.req.raw.url, route.queryNames ?? noNames);
+  const query = parseQuery(hono.req.raw.url, route.queryNames);
   const handling = route.queryNames && parseHandlingPreference(getRequestHeader(hono, "prefer"));
   const identity = {
     requestId: requestIdentity?.requestId,
@@ -253,7 +251,7 @@ async function readJsonBytes(
 /** Parses and validates all parts of the request. @throws `ApiError` invalid_request with the issues of all parts. */
 async function parseRouteInput<Services>(
   { req }: ServiceHonoContext,
-  { request: schemas, queryNames = noNames }: ServableRoute<Services>,
+  { request: schemas, queryNames }: ServableRoute<Services>,
   { services, caller, query: { values, repeated, unknownNames }, handling, bytes }: ReceivedRequest<Services>,
 ) {
   const issues = new IssueCollector();

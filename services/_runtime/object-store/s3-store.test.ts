@@ -66,14 +66,16 @@ test("finds out whether an object exists by reading one byte of it", async () =>
   const ranges: string[] = [];
   respond = (request, response) => {
     ranges.push(`${request.method} ${request.headers.range}`);
-    if (request.url?.includes("absent")) response.writeHead(404).end("<Error><Code>NoSuchKey</Code></Error>");
+    if (request.url?.includes("empty")) response.writeHead(416).end("<Error><Code>InvalidRange</Code></Error>");
+    else if (request.url?.includes("absent")) response.writeHead(404).end("<Error><Code>NoSuchKey</Code></Error>");
     else response.writeHead(206).end("c");
   };
   const { bucket, prefix, endpoint = "" } = location;
   const compressing = createObjectStore(`s3://${bucket}/${prefix}?forcePathStyle=true&endpoint=${endpoint}`);
   expect(await compressing.has("a/present")).toBe(true);
+  expect(await compressing.has("a/empty")).toBe(true);
   expect(await compressing.has("a/absent")).toBe(false);
-  expect(ranges).toEqual(["GET bytes=0-0", "GET bytes=0-0"]);
+  expect(ranges).toEqual(["GET bytes=0-0", "GET bytes=0-0", "GET bytes=0-0"]);
   respond = (_, response) => response.writeHead(403).end();
   await expect(compressing.has("a/b")).rejects.toThrow(ObjectStoreUnavailableError);
   await compressing.close();

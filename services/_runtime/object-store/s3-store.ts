@@ -74,7 +74,11 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
 
   const readBytes = (key: string, range: { Range?: string } = {}) =>
     callWithKey(key, async (target, { client, commands: { GetObjectCommand } }) => {
-      const { Body } = await client.send(new GetObjectCommand({ ...target, ...range }));
+      const { Body } = await client.send(new GetObjectCommand({ ...target, ...range })).catch((error: unknown) => {
+        // S3 rejects a range of an empty object.
+        if (getSystemOrS3ErrorCode(error) !== "InvalidRange") throw error;
+        return { Body: undefined };
+      });
       return Body ? Body.transformToByteArray() : new Uint8Array();
     });
 
