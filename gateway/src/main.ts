@@ -32,7 +32,7 @@ import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequest } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
-import { createKeyCheckedStreamTracker, createStreamTracking } from "./streams/stream-tracker.ts";
+import { createKeyCheckedStreamTracker } from "./streams/stream-tracker.ts";
 import { createUsageCounter } from "./usage/usage-counter.ts";
 import { startUsageSender } from "./usage/usage-sender.ts";
 
@@ -115,7 +115,10 @@ export async function startGateway({
     addressLimit: createKeylessRequestLimit(rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
     checkKey: createKeyCheck(authenticate, rateLimiter),
-    trackStream: createStreamTracking(streams),
+    trackStream(context, next) {
+      streams.add(context.get("request"));
+      return next() as Promise<undefined>;
+    },
     forwardTo: forwarder.forwardTo,
     mcp: createMcpMiddleware({
       ...{ sendSubrequest, searchDocumentation, log },

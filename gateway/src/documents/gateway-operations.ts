@@ -23,14 +23,13 @@ const describeDocument = (schema: z.ZodType) => ({
   304: { description: "The document has not changed since the version in `If-None-Match`" },
 });
 
-type SharedField = "method" | "audience" | "scope" | "errors" | "isServedByGateway";
-const shared: Pick<ApiOperationDefinition, SharedField> = {
+const shared = {
   method: "get",
   audience: "public",
   scope: null,
   errors: [],
   isServedByGateway: true,
-};
+} satisfies Partial<ApiOperationDefinition>;
 
 /** The operations that the gateway serves itself, for the OpenAPI documents. */
 export const gatewayServedOperations: ApiOperationDefinition[] = [

@@ -1,10 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import {
-  type CachedApiKey,
-  type GatewayMiddleware,
-  type GatewayRequestState,
-  getApiKeyRejection,
-} from "../server/gateway-request.ts";
+import { type CachedApiKey, type GatewayRequestState, getApiKeyRejection } from "../server/gateway-request.ts";
 
 /** Tracks open streams and ends a stream if its API key is revoked or changed. */
 export type KeyCheckedStreamTracker = ReturnType<typeof createKeyCheckedStreamTracker>;
@@ -52,11 +47,12 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
   return {
     checkKeys: recheckKeys,
     /**
-     * Tracks a request whose response is a stream.
+     * Marks a request as one whose response is a stream, and tracks it.
      *
      * @throws `ApiError` service_unavailable when the gateway is stopping.
      */
     add(request: GatewayRequestState): void {
+      request.isStream = true;
       if (isClosed) throw new ApiError("service_unavailable");
       const { outgoing } = request;
       if (outgoing.destroyed) return;
@@ -81,15 +77,5 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
     get size(): number {
       return openStreams.size;
     },
-  };
-}
-
-/** Returns middleware that marks a request as a stream and tracks it. */
-export function createStreamTracking(streams: KeyCheckedStreamTracker): GatewayMiddleware {
-  return (context, next) => {
-    const request = context.get("request");
-    request.isStream = true;
-    streams.add(request);
-    return next() as Promise<undefined>;
   };
 }

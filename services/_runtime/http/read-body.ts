@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Duplex, PassThrough, type Readable } from "node:stream";
+import { PassThrough, pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../admission/request-body-memory.ts";
@@ -40,7 +40,9 @@ export async function readRequestBody(
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
   const raw = createVerifiedBodyStream(incoming, createBodyVerifier);
-  const source = isGzip ? pipeWithErrors(raw, createGunzip({ chunkSize: chooseInflatedChunkBytes(incoming) })) : raw;
+  const source = isGzip
+    ? pipeline(raw, createGunzip({ chunkSize: chooseInflatedChunkBytes(incoming) }), () => {})
+    : raw;
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stopRateCheck = destroyWhenSlow(source, () => size);
@@ -78,14 +80,7 @@ export function createVerifiedBodyStream(
   createBodyVerifier: RequestPrincipalAndMetadata["createBodyVerifier"],
 ): Readable {
   const sent = createRequestBodyStream(incoming);
-  return createBodyVerifier ? pipeWithErrors(sent, createBodyVerifier()) : sent;
-}
-
-/** Pipes a stream to another one and returns the other one. If one of them fails or is destroyed, so is the other one. */
-function pipeWithErrors(source: Readable, destination: Duplex): Readable {
-  source.on("error", (error) => destination.destroy(error));
-  destination.once("close", () => source.destroy());
-  return source.pipe(destination);
+  return createBodyVerifier ? pipeline(sent, createBodyVerifier(), () => {}) : sent;
 }
 
 /** Destroys a stream with `ApiError` request_timeout if it is too slow. Returns a function that stops the checks. */

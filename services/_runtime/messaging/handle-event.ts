@@ -30,48 +30,42 @@ interface EventHandling<Services> extends EventHandlerDependencies<Services> {
  * begin no other.
  */
 export function handleEventOnce<Services>(
-  envelope: EventEnvelope,
-  handling: EventHandling<Services>,
+  { id, type, time, data: rawData }: EventEnvelope,
+  { subscription, database, services, handlerTimeoutMs, context, abandonment }: EventHandling<Services>,
 ): Promise<boolean> {
-  const { handlerTimeoutMs: timeoutMs, abandonment } = handling;
-  return runWithDeadline((signal) => callHandlerOnce(envelope, handling, signal), {
-    timeoutMs,
-    createError: () =>
-      new EventHandlerTimeoutError(`The handler of ${envelope.type} did not end within ${timeoutMs / 1000} s.`),
+  async function handle(signal: AbortSignal): Promise<boolean> {
+    const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
+    if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
+    const key = { eventId: id, subscription: subscription.type };
+    if (subscription.shouldCheckInboxFirst) {
+      const [alreadyHandled] = await database.sql`
+        select 1 from inbox where event_id = ${key.eventId} and subscription = ${key.subscription}`;
+      if (alreadyHandled) return false;
+    }
+
+    let hadEffect = false;
+    const once = (effect: (tx: SqlTransaction) => Promise<void>) =>
+      database.transaction(async (tx) => {
+        signal.throwIfAborted();
+        const [inserted] = await tx<{ transactionId: string }[]>`
+          insert into inbox ${tx(key)} on conflict do nothing returning pg_current_xact_id()::text as transaction_id`;
+        if (!inserted) return;
+        // Otherwise, the next attempt would wait for the locks of this one, and this one could still commit after it.
+        const terminate = () => void terminateTransaction(database, inserted.transactionId).catch(() => {});
+        signal.addEventListener("abort", terminate, { once: true });
+        await effect(tx).finally(() => signal.removeEventListener("abort", terminate));
+        signal.throwIfAborted();
+        hadEffect = true;
+      });
+    const result = await subscription.handle({ eventId: id, time, data, services, context, signal, once });
+    return hadEffect || result === true;
+  }
+  const message = `The handler of ${type} did not end within ${handlerTimeoutMs / 1000} s.`;
+  return runWithDeadline(handle, {
+    timeoutMs: handlerTimeoutMs,
+    createError: () => new EventHandlerTimeoutError(message),
     ...(abandonment && { parent: abandonment }),
   });
-}
-
-async function callHandlerOnce<Services>(
-  { id, type, time, data: rawData }: EventEnvelope,
-  { subscription, database, services, context }: EventHandling<Services>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
-  if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
-  const key = { eventId: id, subscription: subscription.type };
-  if (subscription.shouldCheckInboxFirst) {
-    const [alreadyHandled] = await database.sql`
-      select 1 from inbox where event_id = ${key.eventId} and subscription = ${key.subscription}`;
-    if (alreadyHandled) return false;
-  }
-
-  let hadEffect = false;
-  const once = (effect: (tx: SqlTransaction) => Promise<void>) =>
-    database.transaction(async (tx) => {
-      signal.throwIfAborted();
-      const [inserted] = await tx<{ transactionId: string }[]>`
-        insert into inbox ${tx(key)} on conflict do nothing returning pg_current_xact_id()::text as transaction_id`;
-      if (!inserted) return;
-      // Otherwise, the next attempt would wait for the locks of this one, and this one could still commit after it.
-      const terminate = () => void terminateTransaction(database, inserted.transactionId).catch(() => {});
-      signal.addEventListener("abort", terminate, { once: true });
-      await effect(tx).finally(() => signal.removeEventListener("abort", terminate));
-      signal.throwIfAborted();
-      hadEffect = true;
-    });
-  const result = await subscription.handle({ eventId: id, time, data, services, context, signal, once });
-  return hadEffect || result === true;
 }
 
 /** Runs `work` with the request context of an event. The context continues the trace in the event's `traceparent`. */

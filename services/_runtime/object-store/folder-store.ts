@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import {
@@ -59,8 +59,13 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   async function writeTemporaryFile(bytes: Uint8Array): Promise<string> {
     await createDurableFolder(temporaryFolder);
     const temporary = join(temporaryFolder, randomUUID());
-    await writeFileDurably(temporary, bytes);
-    return temporary;
+    try {
+      await writeFile(temporary, bytes, { flag: "wx", mode: 0o600, flush: true });
+      return temporary;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
   }
 
   async function write(path: string, bytes: Uint8Array): Promise<void> {
@@ -156,20 +161,6 @@ async function flushFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-/** Writes a new file and flushes it to disk. Deletes the file if this fails. */
-async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
   }
 }
 

@@ -103,19 +103,14 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       readInternalSigningKeys(environment, caller, service),
     ]),
   );
-  const principals = new LRUCache<string, Principal>({ max: 10_000 });
+  const principals = new LRUCache<string, Principal>({
+    max: 10_000,
+    memoMethod: (text) => principalSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString())),
+  });
   const usedSignatures = new LRUCache<string, true>({
     max: maxRememberedSignatures,
     ttl: 2 * signatureLifetimeSeconds * 1000,
   });
-
-  function parsePrincipal(text: string): Principal {
-    const cached = principals.get(text);
-    if (cached) return cached;
-    const principal = principalSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
-    principals.set(text, principal);
-    return principal;
-  }
 
   /**
    * Returns the identity of a request: the client for requests that the gateway forwards, and otherwise the caller. The
@@ -154,7 +149,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       // Only the gateway may send the principal of a client.
       principal:
         caller === "gateway" && text !== ""
-          ? parsePrincipal(text)
+          ? principals.memo(text)
           : createCallingServicePrincipal(caller as InternalCallerName, service),
       requestId,
       traceparent: header("traceparent") || undefined,

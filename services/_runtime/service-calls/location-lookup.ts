@@ -46,17 +46,13 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
-  async function fetchLocation<Schema extends typeof LocationRef>(
-    path: string,
-    { description, schema }: { description: string; schema: Schema },
-    context: ObservabilityContext,
-  ): Promise<z.output<Schema>> {
+  async function fetchLocation(path: string, description: string, context: ObservabilityContext): Promise<unknown> {
     const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
       const request = { from: name, path, timeoutMs, shouldWaitForConnection: true, requestId, traceparent };
       const response = await registry.request("accounts", request);
       const body: unknown = await response.json().catch(() => undefined);
-      if (response.ok) return schema.parse(body);
+      if (response.ok) return body;
       if (problemSchema.safeParse(body).data?.code === "location_not_found") {
         throw new ApiError("location_not_found", { detail: `There is no location ${description}.` });
       }
@@ -68,19 +64,16 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
   }
 
   return {
-    getById: (id: string, context: ObservabilityContext) =>
-      fetchLocation(`/internal/locations/${id}`, { description: id, schema: LocationRef }, context),
+    getById: async (id: string, context: ObservabilityContext) =>
+      LocationRef.parse(await fetchLocation(`/internal/locations/${id}`, id, context)),
     /** Returns the ISO 4217 code of the currency of a location; null if accounts does not know it. */
-    getCurrency: async (id: string, context: ObservabilityContext) => {
-      const lookup = { description: id, schema: LocationRefWithCurrency };
-      return (await fetchLocation(`/internal/locations/${id}`, lookup, context)).currencyCode;
+    getCurrency: async (id: string, context: ObservabilityContext) =>
+      LocationRefWithCurrency.parse(await fetchLocation(`/internal/locations/${id}`, id, context)).currencyCode,
+    getByLegacyId: async (application: PosApplicationName, legacyId: number, context: ObservabilityContext) => {
+      const path = `/internal/locations/?application=${application}&legacyId=${legacyId}`;
+      const description = `of ${application} with the legacyId ${legacyId}`;
+      return LocationRef.parse(await fetchLocation(path, description, context));
     },
-    getByLegacyId: (application: PosApplicationName, legacyId: number, context: ObservabilityContext) =>
-      fetchLocation(
-        `/internal/locations/?application=${application}&legacyId=${legacyId}`,
-        { description: `of ${application} with the legacyId ${legacyId}`, schema: LocationRef },
-        context,
-      ),
   };
 }
 
