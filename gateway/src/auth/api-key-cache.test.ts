@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 import { type ApiKeyCache, createApiKeyCache } from "./api-key-cache.ts";
 
@@ -11,8 +11,10 @@ let cache: ApiKeyCache;
 /** The lookups in progress. Each test decides when a lookup resolves or fails. */
 let pendingLookups: { hash: string; succeed: (key: CachedApiKey | null) => Promise<void>; fail: () => Promise<void> }[];
 
+afterEach(() => vi.restoreAllMocks());
 beforeEach(() => {
   nowMs = 1_000_000;
+  vi.spyOn(Date, "now").mockImplementation(() => nowMs);
   pendingLookups = [];
   cache = createApiKeyCache(
     (hash) =>
@@ -30,7 +32,6 @@ beforeEach(() => {
           },
         });
       }),
-    { now: () => nowMs },
   );
 });
 

@@ -41,12 +41,11 @@ interface KeyCacheOptions {
   lifetimeMs?: number;
   /** Maximum number of cached keys, and of hashes that are cached as unknown. */
   maxKeys?: number;
-  now?: () => number;
 }
 
 export function createApiKeyCache(
   lookUp: (hash: string) => Promise<CachedApiKey | null>,
-  { lifetimeMs = 60_000, maxKeys = defaultMaxKeys, now = Date.now }: KeyCacheOptions = {},
+  { lifetimeMs = 60_000, maxKeys = defaultMaxKeys }: KeyCacheOptions = {},
 ) {
   const entries = new LRUCache<string, CacheEntry>({ max: maxKeys });
   const unknownUntil = new LRUCache<string, number>({ max: maxKeys });
@@ -56,8 +55,8 @@ export function createApiKeyCache(
   function startOrJoinLookup(hash: string): PendingLookup {
     const pending = pendingLookups.get(hash);
     if (pending) return pending;
-    if (outage) outage.until = now() + outageRetryMs;
-    const startedAt = now();
+    if (outage) outage.until = Date.now() + outageRetryMs;
+    const startedAt = Date.now();
     const lookup: PendingLookup = {
       isStale: false,
       changedLocations: new Set(),
@@ -78,12 +77,12 @@ export function createApiKeyCache(
       entries.delete(hash);
       unknownUntil.delete(hash);
       if (key) entries.set(hash, { key, lookedUpAt: startedAt });
-      else unknownUntil.set(hash, now() + unknownKeyTtlMs);
+      else unknownUntil.set(hash, Date.now() + unknownKeyTtlMs);
       return key;
     }
     function handleFailure(error: unknown): never {
       removePending();
-      outage = { error, until: now() + outageRetryMs };
+      outage = { error, until: Date.now() + outageRetryMs };
       throw error;
     }
   }
@@ -97,11 +96,11 @@ export function createApiKeyCache(
   /** Returns the cached key; null for a key that is cached as nonexistent; undefined if nothing is cached. */
   function get(hash: string): CachedApiKey | null | undefined {
     const entry = entries.get(hash);
-    if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
-    const age = now() - entry.lookedUpAt;
+    if (!entry) return (unknownUntil.get(hash) ?? 0) > Date.now() ? null : undefined;
+    const age = Date.now() - entry.lookedUpAt;
     if (age < lifetimeMs * refreshAfterFraction) return entry.key;
     if (age < lifetimeMs || (outage && age < lifetimeMs * maxLifetimesDuringOutage)) {
-      if (!outage || now() >= outage.until) startOrJoinLookup(hash);
+      if (!outage || Date.now() >= outage.until) startOrJoinLookup(hash);
       return entry.key;
     }
     return undefined;
@@ -119,7 +118,7 @@ export function createApiKeyCache(
       for (;;) {
         const cached = get(hash);
         if (cached !== undefined) return cached;
-        if (outage && now() < outage.until && !pendingLookups.has(hash)) throw outage.error;
+        if (outage && Date.now() < outage.until && !pendingLookups.has(hash)) throw outage.error;
         const lookup = startOrJoinLookup(hash);
         try {
           const key = await lookup.result;
@@ -137,7 +136,7 @@ export function createApiKeyCache(
       unknownUntil.delete(hash);
       const entry = entries.get(hash);
       entries.delete(hash);
-      if (entry && isRevoked) entries.set(hash, { key: { ...entry.key, isRevoked }, lookedUpAt: now() });
+      if (entry && isRevoked) entries.set(hash, { key: { ...entry.key, isRevoked }, lookedUpAt: Date.now() });
     },
     /** Removes all keys of a changed location, because their principals contain the location's old data. */
     invalidateLocation(locationId: string): void {

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { generateApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 import { createApiKeyCache } from "./api-key-cache.ts";
 import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from "./authenticate.ts";
@@ -15,8 +15,10 @@ let lookups: string[];
 let lookUp: (hash: string) => Promise<CachedApiKey | null>;
 let authenticate: ApiKeyAuthenticator;
 
+afterEach(() => vi.restoreAllMocks());
 beforeEach(() => {
   nowMs = 0;
+  vi.spyOn(Date, "now").mockImplementation(() => nowMs);
   lookups = [];
   const key: CachedApiKey = {
     principal: { keyId: "9e1f5c52-1d2b-4d53-9a40-1c1f4a1d2b3c", consumer: "Acme", scopes: [], location: null },
@@ -32,14 +34,11 @@ beforeEach(() => {
   ]);
   lookUp = async (hash) => keys.get(hash) ?? null;
   authenticate = createApiKeyAuthenticator(
-    createApiKeyCache(
-      (hash) => {
-        lookups.push(hash);
-        return lookUp(hash);
-      },
-      { now: () => nowMs },
-    ),
-    { failures: { perSecond: 1, burst: 5 }, lookups: { perSecond: 1, burst: 10 }, now: () => nowMs },
+    createApiKeyCache((hash) => {
+      lookups.push(hash);
+      return lookUp(hash);
+    }),
+    { failures: { perSecond: 1, burst: 5 }, lookups: { perSecond: 1, burst: 10 } },
   );
 });
 

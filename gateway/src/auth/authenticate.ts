@@ -23,7 +23,6 @@ interface AuthenticationLimits {
   failures: TokenBucketRate;
   /** The rate limit per client address for requests with well-formed keys that are not cached. */
   lookups: TokenBucketRate;
-  now?: () => number;
 }
 
 /**
@@ -36,12 +35,12 @@ interface AuthenticationLimits {
  */
 export function createApiKeyAuthenticator(
   cache: ApiKeyCache,
-  { failures, lookups, now = Date.now }: AuthenticationLimits,
+  { failures, lookups }: AuthenticationLimits,
 ): ApiKeyAuthenticator {
-  const failureBuckets = new ClientAddressTokenBuckets("Requests with invalid API keys", failures, { now });
+  const failureBuckets = new ClientAddressTokenBuckets("Requests with invalid API keys", failures);
   const uncachedKeys = "Requests with API keys that are unknown or were not used recently";
-  const generatedKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups, { now });
-  const operatorKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups, { now });
+  const generatedKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups);
+  const operatorKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups);
 
   function rejectKey(code: ApiErrorCode, address: string): never {
     failureBuckets.takeOrThrow(address);
@@ -52,7 +51,7 @@ export function createApiKeyAuthenticator(
     const credential = requireApiKeyHeader(authorization);
     const hash = hashApiKey(credential);
     let key = cache.get(hash);
-    if (key && !getApiKeyRejection(key, now())) return key;
+    if (key && !getApiKeyRejection(key)) return key;
     const address = getAddress();
     if (key === undefined) {
       const hasOwnPrefix = credential.startsWith(apiKeyPrefix);
@@ -61,11 +60,11 @@ export function createApiKeyAuthenticator(
       const buckets = hasOwnPrefix ? generatedKeyLookups : operatorKeyLookups;
       buckets.takeOrThrow(address);
       key = await cache.find(hash);
-      if (key && !getApiKeyRejection(key, now())) {
+      if (key && !getApiKeyRejection(key)) {
         buckets.refundToken(address);
         return key;
       }
     }
-    return rejectKey((key && getApiKeyRejection(key, now())) || "key_invalid", address);
+    return rejectKey((key && getApiKeyRejection(key)) || "key_invalid", address);
   };
 }

@@ -92,11 +92,6 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
   const uploadsOfKeys = new Admission(locationLimits.forwardedUploadsOfKey);
   const sendWhenConnected = createConnectionWait(url, timeouts.connectWaitMs);
 
-  async function readBody(incoming: IncomingMessage): Promise<Buffer | Readable | null> {
-    if (isStreamedUpload(incoming)) return createRequestBodyStream(incoming);
-    return hasRequestBody(incoming) ? buffer(createRequestBodyStream(incoming)) : null;
-  }
-
   async function sendUpstream(
     { requestId, traceparent, origin, principal, client }: RequestPrincipalAndMetadata,
     { method, headers, target, body, isStream, signal }: UpstreamRequest,
@@ -137,7 +132,8 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     const request = context.get("request");
     const { incoming, outgoing } = request;
     const target = requestTargetOf(context.req.url);
-    const body = await readBody(incoming);
+    const stream = hasRequestBody(incoming) ? createRequestBodyStream(incoming) : null;
+    const body = stream && !isStreamedUpload(incoming) ? await buffer(stream) : stream;
     const upstreamRequest: UpstreamRequest = {
       method: incoming.method as Dispatcher.HttpMethod,
       headers: pickForwardedHeaders(incoming),

@@ -16,31 +16,25 @@ const maxTrackedAddresses = 50_000;
 /** A set of token buckets for the same requests, one for each client network. */
 export class ClientAddressTokenBuckets {
   readonly #buckets: LRUCache<string, TokenBucket>;
-  readonly #now: () => number;
   readonly #error: { detail: string; limit?: ExceededLimit };
 
   /** `requests` begins the error text: "Requests without an API key". `limit` is part of the error. */
-  constructor(
-    requests: string,
-    rate: TokenBucketRate,
-    { now = Date.now, limit }: { now?: () => number; limit?: ExceededLimit } = {},
-  ) {
+  constructor(requests: string, rate: TokenBucketRate, limit?: ExceededLimit) {
     const detail = `${requests} are limited to ${rate.perSecond} per second per IP address, with bursts of up to ${rate.burst}.`;
     this.#error = { detail, ...(limit && { limit }) };
-    this.#now = now;
-    this.#buckets = new LRUCache({ max: maxTrackedAddresses, memoMethod: () => new TokenBucket(rate, now()) });
+    this.#buckets = new LRUCache({ max: maxTrackedAddresses, memoMethod: () => new TokenBucket(rate, Date.now()) });
   }
 
   /** Removes one token from the bucket of an address. @throws `ApiError` rate_limited if the bucket is empty. */
   takeOrThrow(address: string): void {
     const bucket = this.#buckets.memo(getClientIpNetwork(address));
-    if (bucket.take(this.#now())) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitMs(this.#now()) / 1000));
+    if (bucket.take(Date.now())) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitMs(Date.now()) / 1000));
     throw new ApiError("rate_limited", { ...this.#error, headers: { "retry-after": String(retryAfterSeconds) } });
   }
 
   refundToken(address: string): void {
-    this.#buckets.memo(getClientIpNetwork(address)).refund(this.#now());
+    this.#buckets.memo(getClientIpNetwork(address)).refund(Date.now());
   }
 }
 
@@ -50,7 +44,9 @@ const pathsWithKey = ["/openapi.full.json", ...Object.keys(routeTable)];
 /** Returns middleware that limits unauthenticated requests by client address. Other requests are limited by API key. */
 export function createKeylessRequestLimit(rate: TokenBucketRate): GatewayMiddleware {
   const buckets = new ClientAddressTokenBuckets("Requests without an API key", rate, {
-    limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
+    name: "keyless_requests",
+    maximum: rate.perSecond,
+    unit: "requests per second",
   });
   return async (context, next) => {
     const request = context.get("request");

@@ -40,12 +40,9 @@ export interface CachedApiKey {
 }
 
 /** Returns why a key is rejected, or undefined for a valid key. A cached key expires exactly, also while cached. */
-export function getApiKeyRejection(
-  { isRevoked, expiresAt }: CachedApiKey,
-  now = Date.now(),
-): "key_revoked" | "key_expired" | undefined {
+export function getApiKeyRejection({ isRevoked, expiresAt }: CachedApiKey): "key_revoked" | "key_expired" | undefined {
   if (isRevoked) return "key_revoked";
-  return expiresAt !== null && expiresAt <= now ? "key_expired" : undefined;
+  return expiresAt !== null && expiresAt <= Date.now() ? "key_expired" : undefined;
 }
 
 type StreamEndReason = "key_revoked" | "key_expired" | "service_unavailable";

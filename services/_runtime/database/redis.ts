@@ -31,18 +31,10 @@ const minRedisVersion = "7";
 export async function requireUsableRedis(redis: Redis, { REDIS_URL }: RedisConfig): Promise<void> {
   const server = `Redis at ${new URL(REDIS_URL).host}`;
   await new Promise<void>((resolve, reject) => {
-    const stopListening = () => redis.off("ready", onReady).off("error", onError);
-    function onReady() {
-      stopListening();
-      resolve();
-    }
-    function onError(error: Error) {
+    redis.once("ready", resolve).on("error", (error) => {
       const advice = findRedisAdvice(error);
-      if (advice === undefined) return;
-      stopListening();
-      reject(new UnusableServerError(server, { problem: error.message, advice }));
-    }
-    redis.on("ready", onReady).on("error", onError);
+      if (advice !== undefined) reject(new UnusableServerError(server, { problem: error.message, advice }));
+    });
   });
   // A user without the permission for INFO is a user of a newer Redis, because older ones have no users.
   const info = await redis.info("server").catch(() => undefined);

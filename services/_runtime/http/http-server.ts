@@ -78,10 +78,11 @@ const maxPipelinedRequests = 8;
 
 /** One object for all requests of a connection, because a map of responses would keep them in memory for longer. */
 interface ConnectionState {
-  /** True until the first request. Until then, `server.closeIdleConnections` does not close the connection. */
-  hasNoRequestYet: boolean;
-  /** When the connection was opened, as of `performance.now()`. */
-  openedAt: number;
+  /**
+   * When the connection was opened, as of `performance.now()`. Infinite from the first request on, because only then
+   * `server.closeIdleConnections` closes the connection.
+   */
+  unusedSince: number;
   /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
   pendingResponses: number;
@@ -121,7 +122,7 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
     if (connection.pendingResponses >= maxPipelinedRequests) return void socket.destroy();
     if (isDraining || performance.now() >= connection.expiresAt) outgoing.shouldKeepAlive = false;
     const previous = connection.latestResponse;
-    connection.hasNoRequestYet = false;
+    connection.unusedSince = Number.POSITIVE_INFINITY;
     connection.latestResponse = outgoing;
     connection.pendingResponses += 1;
     outgoing.once("close", () => {
@@ -144,13 +145,7 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
   server.on("connection", (socket: Socket) => {
     const openedAt = performance.now();
     const expiresAt = openedAt + maxConnectionAgeMs * (1 + Math.random() / 5);
-    connections.set(socket, {
-      hasNoRequestYet: true,
-      openedAt,
-      latestResponse: undefined,
-      pendingResponses: 0,
-      expiresAt,
-    });
+    connections.set(socket, { unusedSince: openedAt, latestResponse: undefined, pendingResponses: 0, expiresAt });
     socket.once("close", () => connections.delete(socket));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -171,8 +166,7 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
   const closeIdleConnections = () => {
     server.closeIdleConnections();
     const openedBefore = performance.now() - firstRequestGraceMs;
-    for (const [socket, { hasNoRequestYet, openedAt }] of connections)
-      if (hasNoRequestYet && openedAt < openedBefore) socket.destroy();
+    for (const [socket, { unusedSince }] of connections) if (unusedSince < openedBefore) socket.destroy();
   };
 
   server.listen(port, host);

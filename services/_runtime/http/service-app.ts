@@ -65,11 +65,11 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
   }
   app.get(readinessPath, async ({ env }) => {
     if (!env.requestIdentity) return new Response(null, { status: 401 });
-    const isReady = await options.checkReadiness().then(
-      () => true,
-      () => false,
+    const status = await options.checkReadiness().then(
+      () => 204,
+      () => 503,
     );
-    return new Response(null, { status: isReady ? 204 : 503 });
+    return new Response(null, { status });
   });
   app.notFound((hono) => serveRequest(hono, createUnmatchedRoute(app, hono.req.path), options));
   return (request, bindings = {}) => app.fetch(request, bindings);

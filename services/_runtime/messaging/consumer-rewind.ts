@@ -47,12 +47,11 @@ export function startConsumerRewinder({ service, types, bus, leadership, log }: 
   const kinds = eventStreamKinds.filter((kind) => types.some((type) => getEventStreamKind(type) === kind));
 
   const subjectOf = (kind: EventStreamKind) => buildRollbackNoticeSubject(bus.subjectPrefixes[kind], "*");
-  async function requestChecks(): Promise<void> {
-    const { nats } = await bus.connected;
-    for (const kind of kinds) nats.subscribe(subjectOf(kind), { callback: () => checkNow.abort() });
-    for await (const { type } of nats.status()) if (type === "reconnect") checkNow.abort();
-  }
-  requestChecks().catch(() => {});
+  const requestCheck = () => checkNow.abort();
+  bus.onConnected(requestCheck);
+  bus.connected
+    .then(({ nats }) => kinds.map((kind) => nats.subscribe(subjectOf(kind), { callback: requestCheck })))
+    .catch(() => {});
 
   async function checkStream(manager: JetStreamManager, kind: EventStreamKind): Promise<void> {
     const stream = bus.streams[kind];

@@ -72,15 +72,12 @@ export async function checkNatsServer(config: NatsConfig, name: string): Promise
 function toUnusableNatsError(error: unknown, url: string): UnusableServerError | undefined {
   if (!(error instanceof Error)) return undefined;
   const cause = error.cause instanceof Error ? error.cause : error;
-  const advice =
-    error.name === "AuthorizationError"
-      ? "Correct the user and the password, or the token, in NATS_URL."
-      : isTlsFailure(error) || isTlsFailure(cause)
-        ? tlsAdvice("NATS_URL", "tls:// or nats://")
-        : undefined;
-  return advice === undefined
-    ? undefined
-    : new UnusableServerError(describeNats(url), { problem: cause.message, advice });
+  const isRejected = error.name === "AuthorizationError";
+  if (!isRejected && !isTlsFailure(error) && !isTlsFailure(cause)) return undefined;
+  const advice = isRejected
+    ? "Correct the user and the password, or the token, in NATS_URL."
+    : tlsAdvice("NATS_URL", "tls:// or nats://");
+  return new UnusableServerError(describeNats(url), { problem: cause.message, advice });
 }
 
 const describeNats = (url: string) => `NATS at ${url.replaceAll(/[^,]*(?:@|\/\/)/g, "")}`;

@@ -107,8 +107,9 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
-  /** Sends the next batch of events. Returns whether the outbox may have more events of the stream. */
+  /** Checks the stream and sends the next batch of events. Returns whether the outbox may have more of the stream. */
   async function sendBatch(): Promise<boolean> {
+    if (bus.currentConnection()) await lossRepair.checkIfDue();
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
       with batch as (
@@ -149,11 +150,6 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     return span ? endSpanAfter(span, sent) : sent;
   }
 
-  async function checkAndSend(): Promise<boolean> {
-    if (bus.currentConnection()) await lossRepair.checkIfDue();
-    return sendBatch();
-  }
-
   const pollNow = () => pollTrigger.abort();
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[kind]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
@@ -162,12 +158,10 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
       return sleep(standbyIntervalMs, stopping.signal);
     }
     const createError = () => new TransientError("A batch of events was not sent in time.");
-    const mayHaveMore = await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError }).catch(
-      (error) => {
-        lastError = error;
-        throw error;
-      },
-    );
+    const mayHaveMore = await runWithDeadline(sendBatch, { timeoutMs: batchTimeoutMs, createError }).catch((error) => {
+      lastError = error;
+      throw error;
+    });
     lastError = undefined;
     if (mayHaveMore) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
