@@ -80,24 +80,19 @@ async function forwardInProcess(
   const request = context.get("request");
   const { incoming, outgoing } = request;
   const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, requestIdentity: request }));
+  const timeout = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let isTimedOut = false;
-  const timeout = new Promise<never>((_, reject) => {
-    const startTimer = () => {
-      timer = setTimeout(() => {
-        isTimedOut = true;
-        reject(createUpstreamTimeoutError());
-      }, timeoutMs);
-    };
-    // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.
-    if (incoming.complete || !hasRequestBody(incoming)) startTimer();
-    else incoming.once("end", startTimer);
-  });
+  const startTimer = () => {
+    timer = setTimeout(() => timeout.abort(createUpstreamTimeoutError()), timeoutMs);
+  };
+  // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.
+  if (incoming.complete || !hasRequestBody(incoming)) startTimer();
+  else incoming.once("end", startTimer);
   try {
-    return await Promise.race([response, timeout]);
+    return await racePromiseWithAbort(response, timeout.signal);
   } finally {
     clearTimeout(timer);
     // A response that arrives after the timeout is not sent, so its body is closed to free its resources.
-    if (isTimedOut) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
+    if (timeout.signal.aborted) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
   }
 }

@@ -128,11 +128,6 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
   };
 }
 
-/** A decision about a request, by the limit that is nearer: that of its key, or that of all keys of its location. */
-export interface RequestRateLimitDecision extends RateLimitDecision {
-  isOfLocation: boolean;
-}
-
 export type RequestRateLimiter = ReturnType<typeof createRequestRateLimiter>;
 
 /** Creates a limiter of requests per API key and per location, so that more keys do not multiply the limit. */
@@ -145,28 +140,22 @@ export function createRequestRateLimiter(
   return {
     /**
      * Uses one token of a key and, if the key has one, a token of its location. Otherwise, a key that sends too many
-     * requests would use up the limit of the other keys. Returns a promise if it waits for Redis.
+     * requests would use up the limit of the other keys.
      */
-    acquire(
-      apiKey: Pick<CachedApiKey, "principal" | "rateLimit">,
-    ): RequestRateLimitDecision | Promise<RequestRateLimitDecision> {
-      const { principal, rateLimit } = apiKey;
+    async acquire({ principal, rateLimit }: Pick<CachedApiKey, "principal" | "rateLimit">) {
       const { keyId, location } = principal;
+      const ofKey = await keys.acquire(keyId, rateLimit);
       // Only an operator can grant a key a higher rate.
       const isCounted = location && (rateLimit?.perSecond ?? 0) <= locationRate.perSecond;
-      const acquireOfLocation = (key: RateLimitDecision) =>
-        isCounted && key.isAllowed ? locations.acquire(`location:${location.id}`, null) : undefined;
-      const ofKey = keys.acquire(keyId, rateLimit);
-      if (ofKey instanceof Promise) return ofKey.then(async (key) => chooseNearer(key, await acquireOfLocation(key)));
-      const ofLocation = acquireOfLocation(ofKey);
-      // Awaiting decisions that are already known would delay the request.
-      if (!(ofLocation instanceof Promise)) return chooseNearer(ofKey, ofLocation);
-      return ofLocation.then((all) => chooseNearer(ofKey, all));
+      const ofLocation =
+        isCounted && ofKey.isAllowed ? await locations.acquire(`location:${location.id}`, null) : undefined;
+      return chooseNearer(ofKey, ofLocation);
     },
   };
 }
 
-function chooseNearer(ofKey: RateLimitDecision, ofLocation: RateLimitDecision | undefined): RequestRateLimitDecision {
+/** Returns the decision of the limit that is nearer: that of the key, or that of all keys of its location. */
+function chooseNearer(ofKey: RateLimitDecision, ofLocation: RateLimitDecision | undefined) {
   const remaining = ({ headers }: RateLimitDecision) => Number(headers["ratelimit-remaining"]);
   const isOfLocation =
     ofLocation !== undefined &&
@@ -184,9 +173,7 @@ export async function takeRateLimitToken(
   { key, outgoing }: Pick<GatewayRequestState, "key" | "outgoing">,
 ): Promise<void> {
   if (!key) throw new Error("The request is not authenticated.");
-  const decision = limiter.acquire(key);
-  const { isAllowed, headers, retryAfterSeconds, isOfLocation } =
-    decision instanceof Promise ? await decision : decision;
+  const { isAllowed, headers, retryAfterSeconds, isOfLocation } = await limiter.acquire(key);
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (isAllowed) return;
   throw new ApiError("rate_limited", {

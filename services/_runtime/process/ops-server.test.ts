@@ -37,8 +37,9 @@ beforeAll(async () => {
     return renderingCount;
   };
   metrics.observeGauge("renderings", "Renderings of the metrics", countRendering);
-  const listening = { port: 0, host: "127.0.0.1", allowedHosts: ["reporting"] };
-  server = await startOpsServer({ ...listening, token, commit: "0123abc", metrics, components: () => [component] });
+  const listening = { OPS_PORT: 0, OPS_HOST: "127.0.0.1", OPS_ALLOWED_HOSTS: ["reporting"] };
+  const config = { ...listening, OPS_TOKEN: token, PRAGMA_COMMIT: "0123abc" };
+  server = await startOpsServer(config, { metrics, components: () => [component] });
 });
 afterAll(async () => {
   await server?.stop();

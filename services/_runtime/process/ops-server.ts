@@ -5,6 +5,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { auth } from "hono/utils/basic-auth";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
+import { integerEnvSchema } from "../config/runtime-config.ts";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import type { InFlightEvent } from "../messaging/consumer-progress.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
@@ -13,23 +14,30 @@ import { type ComponentDependencies, createReadinessReporter } from "./dependenc
 import { productVersion } from "./product-version.ts";
 import { readSystemTimeZoneDataVersion, timeZoneDataVersion } from "./time-zone-data.ts";
 
-interface OpsOptions {
-  port: number;
-  host: string;
-  /** Host names of this server besides `localhost`. */
-  allowedHosts: readonly string[];
-  /** For requests except health and metrics. Without it, only this machine may send them, without a queue board. */
-  token: string | undefined;
-  commit: string;
-  metrics: PrometheusMetrics;
-  components: () => ComponentOpsInterface[];
-}
+export const opsConfigSchema = z.object({
+  PRAGMA_COMMIT: z.string().default("unknown"),
+  /** The port for operators: health, readiness, metrics and operator routes. */
+  OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
+  /** The address on which this port listens. By default, only programs of the same machine reach it. */
+  OPS_HOST: z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address, such as 0.0.0.0" }).default("127.0.0.1"),
+  /** Comma-separated host names of this port. IP addresses and `localhost` need not be in the list. */
+  OPS_ALLOWED_HOSTS: z
+    .string()
+    .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()))
+    .pipe(z.array(z.string().regex(/^[a-z\d]([\w.-]*[a-z\d])?$/, "must be host names, separated by commas")))
+    .default([]),
+  /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
+  OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+});
 
 /** Enough for probes, Prometheus and operators. Without a maximum, open connections could exhaust the file descriptors. */
 const maxConnections = 100;
 
-export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
-  const { port, host, allowedHosts, token, commit, metrics, components } = options;
+export async function startOpsServer(
+  config: z.output<typeof opsConfigSchema>,
+  { metrics, components }: { metrics: PrometheusMetrics; components: () => ComponentOpsInterface[] },
+): Promise<HttpServer> {
+  const { OPS_TOKEN: token, PRAGMA_COMMIT: commit } = config;
   const readiness = createReadinessReporter(components);
   readiness.registerMetrics(metrics);
   const renderMetrics = shareResult(async () => Buffer.from(await metrics.toPrometheusText()));
@@ -40,7 +48,7 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
     return context.json(report, report.status === "ready" ? 200 : 503);
   });
   // Load balancers may send any host to the two paths above.
-  app.use(requireOwnHost(allowedHosts));
+  app.use(requireOwnHost(config.OPS_ALLOWED_HOSTS));
   app.get("/metrics", async (context) =>
     context.body(await renderMetrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
   );
@@ -83,8 +91,8 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
     );
   }
   return startHttpServer(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), {
-    port,
-    host,
+    port: config.OPS_PORT,
+    host: config.OPS_HOST,
     configure(server) {
       server.maxConnections = maxConnections;
     },

@@ -8,7 +8,7 @@ import { createPrometheusMetrics, type PrometheusMetrics, registerProcessMetrics
 import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { connectWaitConfigSchema } from "../service-calls/service-registry.ts";
-import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
+import { type ComponentOpsInterface, opsConfigSchema, startOpsServer } from "./ops-server.ts";
 import { timeZoneDataVersion, warnOfOldTimeZoneData } from "./time-zone-data.ts";
 import { UnusableServerError } from "./unusable-server-error.ts";
 
@@ -44,19 +44,7 @@ export function readRequestDrainTimeoutMs(environment: EnvironmentVariables): nu
 
 export const processConfigSchema = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  PRAGMA_COMMIT: z.string().default("unknown"),
-  /** The port for operators: health, readiness, metrics and operator routes. */
-  OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
-  /** The address on which this port listens. By default, only programs of the same machine reach it. */
-  OPS_HOST: z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address, such as 0.0.0.0" }).default("127.0.0.1"),
-  /** Comma-separated host names of this port. IP addresses and `localhost` need not be in the list. */
-  OPS_ALLOWED_HOSTS: z
-    .string()
-    .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()))
-    .pipe(z.array(z.string().regex(/^[a-z\d]([\w.-]*[a-z\d])?$/, "must be host names, separated by commas")))
-    .default([]),
-  /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
-  OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  ...opsConfigSchema.shape,
   /** Time after SIGTERM in which requests are still served, so that the load balancer stops sending them. */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
   ...shutdownConfigSchema.shape,
@@ -148,15 +136,7 @@ export async function runProcessUntilSignal(
     components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createPrometheusMetrics();
     registerProcessMetrics(metrics, { commit: config.PRAGMA_COMMIT });
-    const ops = await startOpsServer({
-      port: config.OPS_PORT,
-      host: config.OPS_HOST,
-      allowedHosts: config.OPS_ALLOWED_HOSTS,
-      token: config.OPS_TOKEN,
-      commit: config.PRAGMA_COMMIT,
-      metrics,
-      components: () => (isStarted ? components : []),
-    });
+    const ops = await startOpsServer(config, { metrics, components: () => (isStarted ? components : []) });
     components.push({ name: "ops", checks: {}, stop: () => ops.stop() });
     await start({ environment, log, metrics, endStalledProcess }, (component) => components.push(component));
     isStarted = true;
