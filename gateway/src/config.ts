@@ -7,12 +7,13 @@ import { redisConfigSchema } from "@pragma/runtime/database/redis";
 import { connectWaitSecondsSchema } from "@pragma/runtime/service-calls/service-registry";
 import { z } from "zod";
 
+const originSchema = z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin);
 const originListSchema = z
   .string()
   .transform((text) => text.split(",").map((origin) => origin.trim()))
   .pipe(
     z.array(
-      z.union([z.literal("*"), z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)], {
+      z.union([z.literal("*"), originSchema], {
         error: "each entry must be * or an origin such as https://portal.example",
       }),
     ),
@@ -24,7 +25,7 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     ...redisConfigSchema.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
     /** The public URL of this API, for absolute links. By default, links use the scheme and host of each request. */
-    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+    PUBLIC_URL: originSchema.optional(),
     /** Origins of web pages that may call this API. All by default. This is safe because keys are not in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
     /**

@@ -102,10 +102,7 @@ export async function startGateway({
   });
   const app = createGatewayApp({
     requestId: createGatewayRequest({
-      proxies: {
-        trustedProxies: config.TRUSTED_PROXY_COUNT,
-        publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
-      },
+      proxies: { trustedProxies: config.TRUSTED_PROXY_COUNT, publicUrl: config.PUBLIC_URL },
       onFinished(request) {
         streams.remove(request);
         requestLog.add(request);

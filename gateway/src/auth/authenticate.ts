@@ -10,10 +10,7 @@ import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header
  * Returns the data of the API key in an Authorization header. Calls `getAddress` only if this key is not cached, or is
  * cached as nonexistent, revoked or expired.
  */
-export type ApiKeyAuthenticator = (
-  authorization: string | undefined,
-  getAddress: () => string,
-) => Promise<CachedApiKey>;
+export type ApiKeyAuthenticator = ReturnType<typeof createApiKeyAuthenticator>;
 
 /** The format of keys that an operator chose. Other keys are generated. Allows 16 to 512 printable ASCII characters. */
 const operatorKeyPattern = /^[\x20-\x7e]{16,512}$/;
@@ -33,10 +30,7 @@ interface AuthenticationLimits {
  * not count toward the limits. Lookups of generated keys and of keys that an operator chose have separate limits, so
  * that wrong keys of one kind do not block valid keys of the other kind from the same address.
  */
-export function createApiKeyAuthenticator(
-  cache: ApiKeyCache,
-  { failures, lookups }: AuthenticationLimits,
-): ApiKeyAuthenticator {
+export function createApiKeyAuthenticator(cache: ApiKeyCache, { failures, lookups }: AuthenticationLimits) {
   const failureBuckets = new ClientAddressTokenBuckets("Requests with invalid API keys", failures);
   const uncachedKeys = "Requests with API keys that are unknown or were not used recently";
   const generatedKeyLookups = new ClientAddressTokenBuckets(uncachedKeys, lookups);
@@ -47,7 +41,7 @@ export function createApiKeyAuthenticator(
     throw createAuthenticationError(code);
   }
 
-  return async (authorization, getAddress) => {
+  return async (authorization: string | undefined, getAddress: () => string): Promise<CachedApiKey> => {
     const credential = requireApiKeyHeader(authorization);
     const hash = hashApiKey(credential);
     let key = cache.get(hash);

@@ -27,7 +27,7 @@ describe("the API documents", () => {
   });
 
   it("contain the URLs of the installation", async () => {
-    const urls = { publicUrl: "https://pos.bistro.example/", docsUrl: "https://docs.bistro.example/docs" };
+    const urls = { publicUrl: "https://pos.bistro.example", docsUrl: "https://docs.bistro.example/docs" };
     const { openapi, full, asyncapi } = await readServedApiDocuments(urls);
     for (const { body } of [openapi, full]) {
       const { servers, components } = JSON.parse(String(body));

@@ -25,16 +25,15 @@ const contractsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", 
  * @throws `Error` that names a missing document.
  */
 export async function readServedApiDocuments(
-  { publicUrl, docsUrl = defaultDocsUrl }: { publicUrl?: string | undefined; docsUrl?: string } = {},
+  { publicUrl = publishedApiUrl, docsUrl = defaultDocsUrl }: { publicUrl?: string | undefined; docsUrl?: string } = {},
   folder = contractsFolder,
 ) {
-  const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
   const read = async (name: string): Promise<ApiDocumentWithEtag> => {
     const path = join(folder, name);
     const text = await readFile(path, "utf8").catch((cause) => {
       throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
     });
-    const body = text.replaceAll(defaultDocsUrl, docsUrl).replaceAll(publishedApiUrl, apiUrl);
+    const body = text.replaceAll(defaultDocsUrl, docsUrl).replaceAll(publishedApiUrl, publicUrl);
     return { body: Buffer.from(body), etag: computeEntityTag(body) };
   };
   const openapi = await read("openapi.json");

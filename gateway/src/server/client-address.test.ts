@@ -19,7 +19,7 @@ describe("the origin of absolute links", () => {
   });
 
   it("is the configured public URL, if any", () => {
-    const publicUrl = new URL("https://api.example/");
+    const publicUrl = "https://api.example";
     expect(getPublicBaseUrl(fakeRequest({ host: "inside" }), { trustedProxies: 0, publicUrl })).toBe(
       "https://api.example",
     );

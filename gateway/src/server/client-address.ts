@@ -7,8 +7,8 @@ import { ApiError } from "@pragma/contracts/errors";
 export interface ProxyConfig {
   /** The number of proxies whose X-Forwarded headers are trusted. */
   trustedProxies: number;
-  /** The public URL of this API. If it is undefined, absolute links contain the host of the request. */
-  publicUrl: URL | undefined;
+  /** The origin of the public URL of this API. If it is undefined, absolute links contain the host of the request. */
+  publicUrl: string | undefined;
 }
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
@@ -20,7 +20,7 @@ const hostPattern = /^[\w.:[\]-]{1,255}$/;
  * @throws `ApiError` invalid_request when the Host header, or a trusted X-Forwarded-Host header, is not a valid host.
  */
 export function getPublicBaseUrl(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
-  if (publicUrl) return publicUrl.origin;
+  if (publicUrl) return publicUrl;
   const forwarded = (name: string) => (trustedProxies > 0 ? firstHeaderValue(incoming.headers[name]) : undefined);
   const host = forwarded("x-forwarded-host") ?? incoming.headers.host ?? "localhost";
   if (!hostPattern.test(host))

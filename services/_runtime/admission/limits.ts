@@ -34,27 +34,25 @@ const whileBusy = "while the process is busy and other locations also send reque
 const tooManyLargeReads = "The server is creating too many large responses. Retry shortly.";
 const mebibyte = 1024 * 1024;
 
+const createWaitingError = (state: string): SenderError => ({
+  detail: ({ maxWaitingPerSender }) =>
+    `More than ${maxWaitingPerSender} requests of this location are ${state}. Send fewer requests at the same time.`,
+  limit: { name: "waiting_requests", unit: "requests", isOfWaiting: true },
+});
+
 /** What all locations share: the event loop, the database connections, and the capacity of PostgreSQL for queries. */
 const requests: Omit<LocationLimit, "docs"> = {
   process: "service",
   perSender: () => (isContended() ? 1 : 3),
   maxWaitingPerSender: 250,
-  senderError: {
-    detail: ({ maxWaitingPerSender }) =>
-      `More than ${maxWaitingPerSender} requests of this location are waiting. Send fewer requests at the same time.`,
-    limit: { name: "waiting_requests", unit: "requests", isOfWaiting: true },
-  },
+  senderError: createWaitingError("waiting"),
 };
 
 const forwardedRequests = {
   process: "gateway",
   maxWaitingPerSender: 250,
   maxWaiting: 1_000,
-  senderError: {
-    detail: ({ maxWaitingPerSender }) =>
-      `More than ${maxWaitingPerSender} requests of this location are waiting for this service. Send fewer requests at the same time.`,
-    limit: { name: "waiting_requests", unit: "requests", isOfWaiting: true },
-  },
+  senderError: createWaitingError("waiting for this service"),
   overloadedDetail: "Too many requests are waiting for this service. Retry shortly.",
 } satisfies LocationLimit;
 

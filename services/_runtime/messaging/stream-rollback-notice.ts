@@ -1,15 +1,16 @@
 import type { JetStreamClient, JetStreamManager, MsgRequest } from "@nats-io/jetstream";
 import { z } from "zod";
 
-/** Tells services that a stream was rolled back and reassigns sequences, which their consumers would skip. */
-export interface StreamRollbackNotice {
+const noticeSchema = z.object({
   /** Consumers must read again from here: never after the first reassigned sequence, possibly before it. */
-  startSequence: number;
-  /** The time at which NATS stored the notice, in milliseconds. It distinguishes the notices of a stream. */
-  time: number;
-}
+  startSequence: z.int().min(1),
+});
 
-const noticeSchema = z.object({ startSequence: z.int().min(1) });
+/**
+ * Tells services that a stream was rolled back and reassigns sequences, which their consumers would skip. `time` is when
+ * NATS stored the notice, in milliseconds. It distinguishes the notices of a stream.
+ */
+export type StreamRollbackNotice = z.infer<typeof noticeSchema> & { time: number };
 
 /** Returns the subject on which the relay of a service publishes rollback notices. `*` stands for all services. */
 export const buildRollbackNoticeSubject = (subjectPrefix: string, service: string): string =>
