@@ -9,10 +9,7 @@ import type { EnvironmentVariables } from "./environment-variables.ts";
 import { ConfigError, readConfigFromEnvironment, secretKeysEnvSchema } from "./runtime-config.ts";
 
 /** A secret that one caller shares with one service. The caller signs its requests to the service with this key. */
-export interface InternalSigningKey {
-  id: string;
-  secret: string;
-}
+export type InternalSigningKey = z.output<typeof secretKeysEnvSchema>[number];
 
 /** Returns the name of the variable for the keys of a caller and a service, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
 export function buildInternalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {

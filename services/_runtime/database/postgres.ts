@@ -78,7 +78,7 @@ export function createDatabasePool(
     readUrl === undefined
       ? undefined
       : createSqlClient({ ...config, DATABASE_URL: readUrl, DATABASE_TRANSACTION_URL: undefined }, { schema, log });
-  const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
+  const readFromReplica = replica && createReplicaReader({ primary: sql, replica }, log);
   const database: Database = {
     sql,
     replica,

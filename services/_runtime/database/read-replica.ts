@@ -29,15 +29,7 @@ export async function updateReplicaHeartbeat(sql: SqlClient): Promise<void> {
  * Returns a function that runs reads of a location on the replica, and returns undefined if it fails or lacks writes of the
  * location. The primary server lists the recent writes; older ones are on every replica whose lag is below the maximum.
  */
-export function createReplicaReader({
-  primary,
-  replica,
-  log,
-}: {
-  primary: SqlClient;
-  replica: SqlClient;
-  log: Logger;
-}) {
+export function createReplicaReader({ primary, replica }: Record<"primary" | "replica", SqlClient>, log: Logger) {
   const outage = createOutageLog(log, "the read replica is not available, so that the primary server serves all reads");
   let unavailableUntilMs = 0;
 

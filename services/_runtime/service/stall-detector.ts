@@ -32,13 +32,12 @@ export function startStallDetector(options: StallDetectorOptions) {
 
   async function findSlowest(): Promise<typeof slowest> {
     const states = await Promise.all(
-      work.map(async ({ name, findNoProgressSince }) => ({ name, sinceMs: await findNoProgressSince() })),
+      work.map(async ({ name, findNoProgressSince }) => {
+        const sinceMs = (await findNoProgressSince()) ?? Number.POSITIVE_INFINITY;
+        return { name, forMs: performance.now() - Math.max(sinceMs, excusedUntilMs) };
+      }),
     );
-    const now = performance.now();
-    const stalled = states.flatMap(({ name, sinceMs }) =>
-      sinceMs === undefined ? [] : [{ name, forMs: now - Math.max(sinceMs, excusedUntilMs) }],
-    );
-    return stalled.sort((one, other) => other.forMs - one.forMs)[0];
+    return states.sort((one, other) => other.forMs - one.forMs)[0];
   }
 
   /** Returns whether the process was stopped since the last step, for example by `docker pause`. Then that time is excused. */
