@@ -21,18 +21,18 @@ const hostPattern = /^[\w.:[\]-]{1,255}$/;
  */
 export function getPublicBaseUrl(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
   if (publicUrl) return publicUrl;
-  const forwarded = (name: string) => (trustedProxies > 0 ? firstHeaderValue(incoming.headers[name]) : undefined);
+  const forwarded = (name: string) =>
+    (trustedProxies > 0 &&
+      String(incoming.headers[name] ?? "")
+        .split(",")[0]
+        ?.trim()) ||
+    undefined;
   const host = forwarded("x-forwarded-host") ?? incoming.headers.host ?? "localhost";
   if (!hostPattern.test(host))
     throw new ApiError("invalid_request", { detail: "The Host header is not a valid host." });
   const isEncrypted = (incoming.socket as TLSSocket).encrypted === true;
   const proto = forwarded("x-forwarded-proto")?.toLowerCase() ?? (isEncrypted ? "https" : "http");
   return `${proto === "https" ? "https" : "http"}://${host}`;
-}
-
-function firstHeaderValue(header: string | string[] | undefined): string | undefined {
-  const [first] = String(header ?? "").split(",");
-  return first?.trim() || undefined;
 }
 
 /** Returns the client's IP address: the peer's address, or the address that the outermost trusted proxy reported. */

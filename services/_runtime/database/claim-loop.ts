@@ -56,15 +56,10 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
         isPollRequested = true;
       }
     }
-    await waitForNextDue();
+    const dueMs = (await findNextDueMs?.().catch(() => undefined)) ?? pollMs;
+    if (!closing.signal.aborted) timer = setTimeout(poll, Math.min(pollMs, Math.max(minDuePollMs, Math.ceil(dueMs))));
     claiming = undefined;
     if (isPollRequested) poll();
-  }
-
-  async function waitForNextDue(): Promise<void> {
-    const dueMs = await findNextDueMs?.().catch(() => undefined);
-    if (closing.signal.aborted) return;
-    timer = setTimeout(poll, Math.min(pollMs, Math.max(minDuePollMs, Math.ceil(dueMs ?? pollMs))));
   }
 
   function startItem(item: Item): void {

@@ -36,16 +36,12 @@ export function createBusRequests({ namespace, connected, currentConnection }: E
       const handling = new Set<Promise<void>>();
       let subscription: Subscription | undefined;
       let isStopped = false;
-      const answer = async (message: Msg) => {
-        try {
-          message.respond(await handle(message.string()));
-        } catch (error) {
-          log.error({ err: error, topic }, "request over NATS failed");
-        }
-      };
       const callback = (error: Error | null, message: Msg) => {
         if (error) return;
-        const answered = answer(message).finally(() => handling.delete(answered));
+        const answered = handle(message.string())
+          .then((reply) => void message.respond(reply))
+          .catch((cause) => log.error({ err: cause, topic }, "request over NATS failed"))
+          .finally(() => handling.delete(answered));
         handling.add(answered);
       };
       connected

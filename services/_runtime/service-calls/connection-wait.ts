@@ -55,14 +55,6 @@ export function createConnectionWait(
     }
   }
 
-  /** Waits until a connection is possible, or until `ended` resolves. All waiting requests share the attempts. */
-  function waitUntilConnectable(ended: Promise<void>): Promise<void> {
-    connectable ??= connectRepeatedly().finally(() => {
-      connectable = undefined;
-    });
-    return Promise.race([connectable, ended]);
-  }
-
   /**
    * Returns the result of `send`, which calls `onConnected` if it is connected long before it has a result.
    *
@@ -95,7 +87,8 @@ export function createConnectionWait(
     const canSend = () => performance.now() < deadline && !signal.aborted;
     try {
       for (;;) {
-        await waitUntilConnectable(ended);
+        connectable ??= connectRepeatedly().finally(() => (connectable = undefined));
+        await Promise.race([connectable, ended]);
         if (!canSend()) throw outcome.error;
         const permit = resumed.request(sender);
         await Promise.race([permit.granted, ended]);
