@@ -21,7 +21,6 @@ const lookupTimeoutMs = 2_000;
  * fail without a lookup.
  */
 const outageRetryMs = 1_000;
-const defaultMaxKeys = 20_000;
 
 interface CacheEntry {
   key: CachedApiKey;
@@ -45,7 +44,7 @@ interface KeyCacheOptions {
 
 export function createApiKeyCache(
   lookUp: (hash: string) => Promise<CachedApiKey | null>,
-  { lifetimeMs = 60_000, maxKeys = defaultMaxKeys }: KeyCacheOptions = {},
+  { lifetimeMs = 60_000, maxKeys = 20_000 }: KeyCacheOptions = {},
 ) {
   const entries = new LRUCache<string, CacheEntry>({ max: maxKeys });
   const unknownUntil = new LRUCache<string, number>({ max: maxKeys });

@@ -6,7 +6,6 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type ApiKeyRateLimiter,
   createApiKeyRateLimiter,
   createRequestRateLimiter,
   type RateLimitDecision,
@@ -32,7 +31,7 @@ async function countAllowed(decisions: (RateLimitDecision | Promise<RateLimitDec
   return (await Promise.all(decisions)).filter(({ isAllowed }) => isAllowed).length;
 }
 
-const acquireRepeatedly = (limiter: ApiKeyRateLimiter, keyId: string, times: number) =>
+const acquireRepeatedly = (limiter: ReturnType<typeof createApiKeyRateLimiter>, keyId: string, times: number) =>
   Array.from({ length: times }, () => limiter.acquire(keyId, null));
 
 describe("a token bucket", () => {

@@ -7,8 +7,6 @@ import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
 export type RateLimitDecision = ReturnType<KeyRateLimit["decide"]>;
 
-export type ApiKeyRateLimiter = ReturnType<typeof createApiKeyRateLimiter>;
-
 /** Maximum number of keys whose limit is in memory. When it is reached, the least recently used key is removed. */
 const maxTrackedKeys = 50_000;
 /** The fraction of a burst that a gateway leases at a time. Each gateway can exceed the limit by this fraction. */

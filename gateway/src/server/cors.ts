@@ -1,15 +1,17 @@
 import type { GatewayMiddleware } from "./gateway-request.ts";
 
-const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const allowedHeaders =
-  "authorization, content-type, content-encoding, idempotency-key, if-match, if-none-match, if-range, last-event-id, " +
-  "mcp-method, mcp-name, mcp-protocol-version, prefer, range, traceparent, tracestate, x-request-id";
+const preflightHeaders = {
+  "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "access-control-allow-headers":
+    "authorization, content-type, content-encoding, idempotency-key, if-match, if-none-match, if-range, last-event-id, " +
+    "mcp-method, mcp-name, mcp-protocol-version, prefer, range, traceparent, tracestate, x-request-id",
+  /** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */
+  "access-control-max-age": "7200",
+};
 const exposedHeaders =
   "accept-ranges, allow, content-disposition, content-range, deprecation, etag, idempotency-replayed, link, location, " +
   "preference-applied, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, retry-after, sunset, " +
   "x-ignored-parameters, x-skipped-orders, x-request-id";
-/** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */
-const preflightMaxAgeSeconds = "7200";
 
 /**
  * Returns middleware that allows web pages of these origins to call the API. `*` allows all origins, which is safe
@@ -33,9 +35,3 @@ export function createCorsMiddleware(origins: string[]): GatewayMiddleware {
     return new Response(null, { status: 204, headers: isAllowed ? preflightHeaders : {} });
   };
 }
-
-const preflightHeaders = {
-  "access-control-allow-methods": allowedMethods,
-  "access-control-allow-headers": allowedHeaders,
-  "access-control-max-age": preflightMaxAgeSeconds,
-};

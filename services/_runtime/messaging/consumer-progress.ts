@@ -22,12 +22,10 @@ export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 /** The maximum number of events in flight that are listed, the oldest first. */
 const maxListedEvents = 1_000;
 
-type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
-
 /** Creates the record of a consumer's progress. `held` contains its messages. `readPending` reads its state from NATS. */
 export function createConsumerProgress(
   held: ReadonlyMap<unknown, HeldMessage>,
-  readPending: () => Promise<PendingEvents | undefined>,
+  readPending: () => Promise<Pick<ConsumerInfo, "num_pending" | "num_ack_pending"> | undefined>,
 ) {
   let lastSettledMs = performance.now();
   /** When the last attempt ended, or the first event arrived after that; undefined if there is no work. */

@@ -5,13 +5,13 @@ import { createLogger } from "../observability/logger.ts";
 import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { eventually } from "../testing/eventually.ts";
 import type { PeriodicTask } from "./define-service.ts";
-import { type RunningPeriodicTask, startPeriodicTask } from "./periodic-tasks.ts";
+import { startPeriodicTask } from "./periodic-tasks.ts";
 
 const metrics = createPrometheusMetrics();
 const lines: string[] = [];
 const log = createLogger({ name: "test", level: "info", destination: { write: (line) => void lines.push(line) } });
 
-let running: RunningPeriodicTask | undefined;
+let running: ReturnType<typeof startPeriodicTask> | undefined;
 afterEach(() => running?.stop());
 
 /** Starts a task that this process always leads. */

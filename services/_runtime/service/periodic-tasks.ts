@@ -22,8 +22,6 @@ class PeriodicTaskTimeoutError extends Error {}
 const timeoutsBeforeStalled = 3;
 const drainTimeoutMs = 5_000;
 
-export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;
-
 /** Runs a task in one instance at a time. A run that does not end in time may continue, but no other waits for it. */
 export function startPeriodicTask<Services>(
   task: PeriodicTask<Services>,
