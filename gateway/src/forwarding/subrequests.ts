@@ -70,7 +70,9 @@ export function createSubrequestSender({ authenticate, rateLimiter, forwarder, a
   return async (request: GatewayRequestState, { target, signal, turn }: Subrequest): Promise<Response> => {
     const startedAt = performance.now();
     const [path = ""] = target.split("?");
-    const { prefix, service } = findRoute(path);
+    const prefix = getRoutePrefix(path);
+    const service = (routeTable as Partial<Record<string, ServiceName>>)[prefix];
+    if (!service) throw new Error(`No route matches ${path}.`);
     const logFields: Record<string, unknown> = {};
     const log = (outcome: Pick<FinishedSubrequest, "status" | "code" | "bytes">) => {
       const milliseconds = performance.now() - startedAt;
@@ -94,13 +96,6 @@ export function createSubrequestSender({ authenticate, rateLimiter, forwarder, a
       throw error;
     }
   };
-}
-
-/** @throws Error if no service serves the path. */
-function findRoute(path: string): { prefix: string; service: ServiceName } {
-  const prefix = getRoutePrefix(path);
-  if (!Object.hasOwn(routeTable, prefix)) throw new Error(`No route matches ${path}.`);
-  return { prefix, service: routeTable[prefix as keyof typeof routeTable] };
 }
 
 /** @throws `ApiError` body_too_large if the body exceeds `maxSubrequestResponseBytes`. */

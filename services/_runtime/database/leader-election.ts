@@ -21,12 +21,12 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     onclose: () => heldRoles.clear(),
     onnotice: () => {},
   });
-  const getLockKey = (role: string) => computeAdvisoryLockKey(schema, role);
   return {
     /** Makes this instance the leader if there is no leader. Returns whether this instance is the leader. */
     async tryBecomeLeader(role: string): Promise<boolean> {
       if (heldRoles.has(role)) return true;
-      const [row] = await sql<{ leads: boolean }[]>`select pg_try_advisory_lock(${getLockKey(role)}::bigint) as leads`;
+      const lock = computeAdvisoryLockKey(schema, role);
+      const [row] = await sql<{ leads: boolean }[]>`select pg_try_advisory_lock(${lock}::bigint) as leads`;
       if (row?.leads) heldRoles.add(role);
       return row?.leads ?? false;
     },

@@ -1,3 +1,4 @@
+import { isVersionAtLeast } from "../process/unusable-server-error.ts";
 import type { ConsumerRewinder } from "./consumer-rewind.ts";
 import type { EventBus } from "./event-bus.ts";
 import { eventStreamKinds } from "./event-streams.ts";
@@ -25,7 +26,7 @@ export async function checkEventDurability(bus: EventBus, replicas: number): Pro
   const connection = bus.currentConnection();
   if (!connection) throw new Error("unknown, because NATS is not connected");
   const version = connection.nats.info?.version ?? "";
-  if (replicas > 1 || version.localeCompare(minVersion, "en", { numeric: true }) >= 0) return;
+  if (replicas > 1 || isVersionAtLeast(version, minVersion)) return;
   throw new Error(
     `NATS ${version} is older than ${minVersion}, and may acknowledge events before they are on disk. ` +
       `Use NATS ${minVersion} or newer with sync_interval: always.`,

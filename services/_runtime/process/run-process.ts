@@ -126,9 +126,9 @@ export async function runProcessUntilSignal(
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     shutdownTimeoutMs = config.SHUTDOWN_TIMEOUT_SECONDS * 1000;
-    const { SHUTDOWN_TIMEOUT_SECONDS: shutdownSeconds, UPSTREAM_CONNECT_WAIT_SECONDS: waitSeconds } = config;
+    const waitSeconds = config.UPSTREAM_CONNECT_WAIT_SECONDS;
     // A restarting process must be away for less time than requests wait for it.
-    if (waitSeconds > 0 && shutdownSeconds >= waitSeconds)
+    if (waitSeconds > 0 && config.SHUTDOWN_TIMEOUT_SECONDS >= waitSeconds)
       throw new ConfigError([
         `SHUTDOWN_TIMEOUT_SECONDS: must be less than UPSTREAM_CONNECT_WAIT_SECONDS (${waitSeconds}), for which requests wait for a process that restarts`,
       ]);

@@ -16,13 +16,12 @@ interface StallDetectorOptions {
   log: Logger;
 }
 
-const minIntervalMs = 100;
 const maxIntervalMs = 15_000;
 
 /** Detects work that makes no progress although every server responds. Only a restart of the process helps. */
 export function startStallDetector(options: StallDetectorOptions) {
   const { work, timeoutMs, findUnavailableDependencies, onStalled, log } = options;
-  const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, timeoutMs / 20));
+  const intervalMs = Math.min(maxIntervalMs, timeoutMs / 20);
   /** Time before this moment does not count, because a server was unavailable, or the whole process did not run. */
   let excusedUntilMs = 0;
   let lastStepMs = performance.now();
