@@ -128,7 +128,7 @@ export async function startGateway({
     log,
   });
   subscribeToApiKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
-    log.error({ err: error }, "the subscription to key changes ended"),
+    log.error({ err: error }, "cannot subscribe to key changes"),
   );
   metrics.observeGauge("gateway_api_keys_cached", "API keys in the cache", () => keys.size);
   metrics.observeGauge("gateway_streams_open", "Open streams", () => streams.size);

@@ -9,7 +9,7 @@ import type { ApiKeyCache } from "./api-key-cache.ts";
  * Subscribes to changes of keys and locations, removes the affected keys from the cache, and ends the streams of
  * changed keys. Uses core NATS instead of a JetStream consumer, so that every gateway receives every change. Core NATS
  * does not deliver the events that were published while the gateway was disconnected. Each reconnect therefore clears
- * the whole cache and checks the keys of open streams. Resolves when the connection is closed.
+ * the whole cache and checks the keys of open streams. Resolves after the first connect.
  */
 export async function subscribeToApiKeyChanges(
   bus: EventBus,
@@ -52,7 +52,5 @@ export async function subscribeToApiKeyChanges(
   }
 
   void invalidateAfterConnect();
-  for await (const { type } of nats.status()) {
-    if (type === "reconnect") void invalidateAfterConnect();
-  }
+  bus.onConnected(() => void invalidateAfterConnect());
 }

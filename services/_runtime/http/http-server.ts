@@ -23,7 +23,6 @@ const serverOptions = {
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
-const defaultDrainTimeoutMs = 10_000;
 /** The request of a connection that is younger, in milliseconds, may still be on its way when the server stops. */
 const firstRequestGraceMs = 1_000;
 const closeIdleIntervalMs = 50;
@@ -103,7 +102,7 @@ interface ListenOptions {
 /** Handles the requests of one connection one after the other. @throws `Error` when the port is already in use. */
 export async function startHttpServer(fetch: FetchHandler, options: ListenOptions) {
   const { port, host = "0.0.0.0", docsUrl, configure } = options;
-  const { maxConnectionAgeMs = Number.POSITIVE_INFINITY, drainTimeoutMs = defaultDrainTimeoutMs } = options;
+  const { maxConnectionAgeMs = Number.POSITIVE_INFINITY, drainTimeoutMs = 10_000 } = options;
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
