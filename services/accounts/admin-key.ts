@@ -5,12 +5,7 @@ import { configurationAuditSource } from "@pragma/runtime/messaging/audit-events
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { addApiKey, publishApiKeyChanged } from "./api-keys.ts";
 import type { AccountsServiceContext } from "./context.ts";
-import {
-  hasConsumerEverHadApiKey,
-  lockApiKey,
-  type NewApiKeyRow,
-  revokeConfiguredAdminKeys,
-} from "./queries/api-keys.ts";
+import { type ApiKeyEventFields, lockApiKey, type NewApiKeyRow } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
 import { insertApiConsumer, shareLockApiConsumer } from "./queries/consumers.ts";
 
@@ -32,7 +27,8 @@ export async function ensureAdminApiKey(
         log.error("PRAGMA_ADMIN_KEY has been revoked or has expired. Configure another key.");
       return undefined;
     }
-    if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
+    const { count } = await tx`select from api_keys where consumer_id = ${consumerId} limit 1`;
+    if (count > 0) return undefined;
     const { key, prefix, hash } = generateApiKey();
     await insertOperatorKey(tx, { hash, prefix, consumerId, createdFrom: "first start" });
     return key;
@@ -53,7 +49,10 @@ async function registerConfiguredKey(tx: SqlTransaction, key: string, consumerId
   if (existing && existing.consumerId !== consumerId)
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
   if (existing) return existing.isActive;
-  for (const replaced of await revokeConfiguredAdminKeys(tx)) {
+  const replacedKeys = await tx<ApiKeyEventFields[]>`
+    update api_keys set revoked_at = now() where created_from = 'environment' and revoked_at is null
+    returning id, hash, location_id`;
+  for (const replaced of replacedKeys) {
     await publishApiKeyChanged(tx, replaced, { revoked: true });
     await insertAuditEvent(tx, configurationAuditSource, {
       ...{ action: "key.revoked", locationId: null, target: { type: "key", id: replaced.id } },

@@ -14,9 +14,8 @@ import { createLocationNotFoundError } from "./locations.ts";
 import { findLatestGrantableExpiry, requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import {
   type ApiKeyEventFields,
-  countActiveApiKeys,
+  effectiveExpiry,
   findApiKeyLimits,
-  insertApiKey,
   limitApiKeyOverlap,
   lockApiKey,
   markApiKeyRevoked,
@@ -40,7 +39,7 @@ export async function publishApiKeyChanged(
 }
 
 export async function addApiKey(tx: SqlTransaction, key: NewApiKeyRow, traceparent?: string): Promise<void> {
-  await insertApiKey(tx, key);
+  await tx`insert into api_keys ${tx(key)}`;
   await publishApiKeyChanged(tx, key, { revoked: false, traceparent });
 }
 
@@ -56,7 +55,11 @@ async function requireActiveKeyLimit(
   { principal, locationId, consumerId }: { principal: Principal; locationId: string | null; consumerId: string },
 ): Promise<void> {
   if (locationId === null || hasScope(principal.scopes, "locations:any")) return;
-  const count = await countActiveApiKeys(tx, { locationId, consumerId, limit: maxActiveKeys + 1 });
+  const { count } = await tx`
+    select from api_keys
+    where location_id = ${locationId} and consumer_id = ${consumerId} and revoked_at is null
+      and (${effectiveExpiry(tx)} <= now()) is not true
+    limit ${maxActiveKeys + 1}`;
   if (count <= maxActiveKeys) return;
   throw new ApiError("limit_reached", {
     detail: `A consumer can have up to ${maxActiveKeys} active API keys at a location. Revoke keys that are no longer used.`,

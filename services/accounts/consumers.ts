@@ -17,14 +17,9 @@ import {
   requireGrantableRateLimits,
   requireScopesToGrant,
 } from "./permissions.ts";
-import { listAndLockActiveApiKeys } from "./queries/api-keys.ts";
+import type { ApiKeyEventFields } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import {
-  countConsumersOfLocation,
-  insertApiConsumer,
-  lockApiConsumer,
-  updateApiConsumerRow,
-} from "./queries/consumers.ts";
+import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
 
 /** Maximum number of consumers of a location. With that of a consumer's keys, it bounds the keys of a location. */
 const maxConsumersPerLocation = 50;
@@ -61,7 +56,8 @@ export async function createApiConsumer(
 async function requireConsumerLimit(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
   // Otherwise, consumers that are created at the same time would not count each other.
   await lockInTransaction(tx, db, `consumers of ${locationId}`);
-  const count = await countConsumersOfLocation(tx, { locationId, limit: maxConsumersPerLocation + 1 });
+  const { count } = await tx`
+    select from consumers where location_id = ${locationId} limit ${maxConsumersPerLocation + 1}`;
   if (count <= maxConsumersPerLocation) return;
   throw new ApiError("limit_reached", {
     detail: `A location can have up to ${maxConsumersPerLocation} consumers. Use an existing consumer, with another API key if necessary.`,
@@ -93,7 +89,10 @@ export async function applyConsumerChange(
     const { scopes = consumer.scopes, rateLimit = consumer.rateLimit } = change;
     requireScopesToGrant(principal, [...consumer.scopes, ...scopes]);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
-    const keys = await listAndLockActiveApiKeys(tx, id);
+    // Locked, so that they cannot be revoked until the transaction ends.
+    const keys = await tx<ApiKeyEventFields[]>`
+      select id, hash, location_id from api_keys
+      where consumer_id = ${id} and revoked_at is null order by id for share`;
     if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {
       const message = `Must include admin, because only a key with this scope could add the scope again to the consumer ${adminApiConsumerName}`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);

@@ -15,14 +15,7 @@ import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsServiceContext } from "./context.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import {
-  findOrganization,
-  insertLocation,
-  type LocationRow,
-  lockLocationRow,
-  type NewLocation,
-  updateLocationRow,
-} from "./queries/locations.ts";
+import { insertLocation, type LocationRow, locationColumns, type NewLocation } from "./queries/locations.ts";
 
 /** Publishes `location.updated`, so that other services refresh their copies of the location. */
 async function publishLocationUpdated(
@@ -125,7 +118,9 @@ export async function importLegacyLocation(
     const row = { ...location, options: defaultLocationPosOptions, settings: defaultLocationSettings };
     const imported = await addLocation(tx, row, "location.imported", audit);
     if (imported) return { id: imported.id, isNew: true };
-    const existing = await findOrganization(tx, location);
+    const [existing] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`
+      select id, organization_id, agency_id from locations
+      where application = ${location.application} and legacy_id = ${location.legacyId}`;
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
@@ -141,15 +136,17 @@ export async function applyLocationChange(
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
-    const location = await lockLocationRow(tx, id);
+    const [location] = await tx<LocationRow[]>`
+      select ${locationColumns(tx)} from locations where id = ${id} for update`;
     if (!location) throw createLocationNotFoundError(id);
-    const changed = await updateLocationRow(tx, {
-      id,
-      organizationId: organizationId ?? location.organizationId,
-      agencyId: agencyId ?? location.agencyId,
-      options: { ...location.options, ...definedFields(options) },
-      settings: { ...location.settings, ...definedFields(locationSettings) },
-    });
+    const changedOptions = { ...location.options, ...definedFields(options) };
+    const changedSettings = { ...location.settings, ...definedFields(locationSettings) };
+    const [changed] = await tx<[LocationRow]>`
+      update locations set
+        organization_id = ${organizationId ?? location.organizationId}, agency_id = ${agencyId ?? location.agencyId},
+        options = ${tx.json(changedOptions)}, settings = ${tx.json(changedSettings)}, updated_at = now()
+      where id = ${id}
+      returning ${locationColumns(tx)}`;
     await publishLocationUpdated(tx, changed, audit);
     // Only the names, because the values can be data of persons.
     const { locationSettings: _, ...others } = definedFields(change);

@@ -16,10 +16,6 @@ export interface NewApiKeyRow {
   expiresAt: Date | null;
 }
 
-export async function insertApiKey(tx: SqlTransaction, key: NewApiKeyRow): Promise<void> {
-  await tx`insert into api_keys ${tx(key)}`;
-}
-
 export type ApiKeyEventFields = Pick<NewApiKeyRow, "id" | "hash" | "locationId">;
 
 interface LockedApiKey extends ApiKeyEventFields {
@@ -35,7 +31,7 @@ interface LockedApiKey extends ApiKeyEventFields {
 }
 
 /** When a key stops working: at its expiry or, after a rotation, at the end of the overlap. */
-const effectiveExpiry = (sql: SqlClient | SqlTransaction) => sql`least(expires_at, overlap_ends_at)`;
+export const effectiveExpiry = (sql: SqlClient | SqlTransaction) => sql`least(expires_at, overlap_ends_at)`;
 
 /** Locks a key until the transaction ends, and returns the key with its consumer's scopes. */
 export async function lockApiKey(
@@ -89,26 +85,6 @@ export async function limitApiKeyOverlap(
   return row.expiresAt;
 }
 
-/** Returns the keys of a consumer that are not revoked, and locks them so that they cannot be revoked until the transaction ends. */
-export async function listAndLockActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyEventFields[]> {
-  return tx<ApiKeyEventFields[]>`
-    select id, hash, location_id from api_keys
-    where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
-}
-
-/** Returns how many active keys a consumer has at a location, counted up to `limit`. */
-export async function countActiveApiKeys(
-  tx: SqlTransaction,
-  { locationId, consumerId, limit }: { locationId: string; consumerId: string; limit: number },
-): Promise<number> {
-  const { count } = await tx`
-    select from api_keys
-    where location_id = ${locationId} and consumer_id = ${consumerId} and revoked_at is null
-      and (${effectiveExpiry(tx)} <= now()) is not true
-    limit ${limit}`;
-  return count;
-}
-
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
     id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
@@ -140,16 +116,4 @@ export async function recordApiKeyUse({ sql }: Database, id: string): Promise<vo
       where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
       for no key update skip locked
     )`;
-}
-
-export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
-  const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
-  return rows.length > 0;
-}
-
-/** Revokes all active keys that came from `PRAGMA_ADMIN_KEY`, and returns them. */
-export async function revokeConfiguredAdminKeys(tx: SqlTransaction): Promise<ApiKeyEventFields[]> {
-  return tx<ApiKeyEventFields[]>`
-    update api_keys set revoked_at = now() where created_from = 'environment' and revoked_at is null
-    returning id, hash, location_id`;
 }

@@ -28,16 +28,6 @@ export async function insertApiConsumer(
   return inserted;
 }
 
-/** Returns the number of consumers that a location created, counted up to `limit`. */
-export async function countConsumersOfLocation(
-  tx: SqlTransaction,
-  { locationId, limit }: { locationId: string; limit: number },
-): Promise<number> {
-  const [row] = await tx<[{ count: number }]>`
-    select count(*) from (select from consumers where location_id = ${locationId} limit ${limit}) as counted`;
-  return row.count;
-}
-
 /** Locks and returns a consumer, so that no key is created for it. `locationId` null finds those of all locations. */
 export async function lockApiConsumer(
   tx: SqlTransaction,

@@ -1,8 +1,7 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import type { BusEventData } from "@pragma/contracts/events";
-import type { Location, PrintedTicketHeader } from "@pragma/contracts/location";
+import type { Location } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
-import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { LocationRefWithCurrency } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
@@ -17,10 +16,10 @@ export interface LocationRow extends ApiEntityRowWithDates<Location> {
 
 export type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
 
-const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
+export const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
   sql`id, created_at, updated_at, application, legacy_id`;
 
-const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
   ${locationSummaryColumns(sql)}, organization_id, agency_id, options, settings_id, settings`;
 
 /** Inserts a location and returns it. Returns undefined if another location has its application and legacyId. */
@@ -33,51 +32,9 @@ export async function insertLocation(tx: SqlTransaction, location: NewLocation):
   return row;
 }
 
-/** Returns the location, and locks it until the transaction ends. */
-export async function lockLocationRow(tx: SqlTransaction, id: string): Promise<LocationRow | undefined> {
-  const [row] = await tx<LocationRow[]>`select ${locationColumns(tx)} from locations where id = ${id} for update`;
-  return row;
-}
-
-type LocationChanges = Pick<LocationRow, "id" | "organizationId" | "agencyId" | "options" | "settings">;
-
-export async function updateLocationRow(tx: SqlTransaction, location: LocationChanges): Promise<LocationRow> {
-  const [row] = await tx<[LocationRow]>`
-    update locations set
-      organization_id = ${location.organizationId}, agency_id = ${location.agencyId},
-      options = ${tx.json(location.options)}, settings = ${tx.json(location.settings)}, updated_at = now()
-    where id = ${location.id}
-    returning ${locationColumns(tx)}`;
-  return row;
-}
-
 export async function findLocationRow({ sql }: Database, id: string): Promise<LocationRow | undefined> {
   const [row] = await sql<LocationRow[]>`select ${locationColumns(sql)} from locations where id = ${id}`;
   return row;
-}
-
-interface LocationFilter {
-  locationId: string | null;
-  application: PosApplicationName | null;
-  legacyId: number | null;
-}
-
-export const buildLocationListSql = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
-  columns: locationSummaryColumns(sql),
-  table: sql`locations`,
-  where: sql`
-    (${locationId}::uuid is null or id = ${locationId}) and (${application}::text is null or application = ${application})
-    and (${legacyId}::bigint is null or legacy_id = ${legacyId})`,
-});
-
-export async function listLocationPosDevices(
-  { sql }: Database,
-  locationId: string,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<NonNullable<PrintedTicketHeader["deviceList"]>> {
-  return sql<NonNullable<PrintedTicketHeader["deviceList"]>>`
-    select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id
-    offset ${offset} limit ${limit}`;
 }
 
 /** Records the use of a device. An older event does not replace its name. Removes the least recently used devices. */
@@ -115,16 +72,5 @@ export async function findLocationRef(
   const [row] = await sql<LocationRefWithCurrency[]>`
     select id, application, legacy_id, time_zone, options ->> 'currencyCode' as currency_code
     from locations where ${isLocation}`;
-  return row;
-}
-
-/** Returns the id, organization and agency of the location with this legacy id in this application's backoffice. */
-export async function findOrganization(
-  tx: SqlTransaction,
-  { application, legacyId }: LegacyLocationId,
-): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {
-  const [row] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`
-    select id, organization_id, agency_id from locations
-    where application = ${application} and legacy_id = ${legacyId}`;
   return row;
 }

@@ -87,17 +87,9 @@ export const usageCountCursorSchema = z.object({
 
 type UsageCountCursor = z.output<typeof usageCountCursorSchema>;
 
-type UsageCountRow = Omit<UsageCount, "periodStart"> & { periodStart: Date };
-
-interface UsagePeriods extends UsageFilter {
-  granularity: UsageGranularity;
-  since: Date;
-  until: Date;
-}
-
 export async function listUsageCounts(
   sql: SqlClient,
-  { granularity, since, until, ...filter }: UsagePeriods,
+  { granularity, since, until, ...filter }: UsageFilter & { granularity: UsageGranularity; since: Date; until: Date },
   { after, offset, limit }: PageRange<UsageCountCursor>,
 ): Promise<PageOfJsonItems<UsageCountCursor>> {
   const counted = sql`
@@ -113,7 +105,7 @@ export async function listUsageCounts(
     : sql`true`;
   const [rows, [counts]] = await Promise.all([
     // Reads one row more than the page needs, to find out whether another page follows.
-    sql<UsageCountRow[]>`
+    sql<(Omit<UsageCount, "periodStart"> & { periodStart: Date })[]>`
       select period_start, key_id, k.prefix as key_prefix, ${publicLocationId(sql)} as location_id, route,
         status_class || 'xx' as status_class, request_count
       from (

@@ -32,7 +32,7 @@ import {
   toLocationTicketHeader,
 } from "../locations.ts";
 import { requireAccessToAllLocations } from "../permissions.ts";
-import { buildLocationListSql, findLocationRow, listLocationPosDevices } from "../queries/locations.ts";
+import { findLocationRow, locationSummaryColumns } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
@@ -65,11 +65,11 @@ export const listLocationsRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     const { sql } = services.db;
-    const list = buildLocationListSql(sql, {
-      locationId,
-      application: query.app ?? null,
-      legacyId: query.legacyId ?? null,
-    });
+    const { app = null, legacyId = null } = query;
+    const where = sql`
+      (${locationId}::uuid is null or id = ${locationId}) and (${app}::text is null or application = ${app})
+      and (${legacyId}::bigint is null or legacy_id = ${legacyId})`;
+    const list = { columns: locationSummaryColumns(sql), table: sql`locations`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
@@ -245,7 +245,10 @@ export const getOwnLocationRoute = defineAccountsRoute({
     if (!location) throw createLocationNotFoundError(id);
     const { devices, index, size } = query;
     const deviceList =
-      devices && (await listLocationPosDevices(services.db, id, { offset: index * size, limit: size }));
+      devices &&
+      (await services.db.sql`
+        select id, name, model from devices where location_id = ${id} order by first_seen_at, id
+        offset ${index * size} limit ${size}`);
     const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };
     return createTaggedJsonResponse(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },
