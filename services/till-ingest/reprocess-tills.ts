@@ -18,7 +18,6 @@ import {
 } from "./queries/reprocessings.ts";
 import { findRevisionReasons, type TillRevisionAuthor } from "./queries/till-versions.ts";
 import {
-  countTillsInOtherTimeZone,
   countTillsNotOverdueForReport,
   findTillLocationId,
   groupByLocation,
@@ -168,7 +167,10 @@ export const removeOldReprocessingsTask: PeriodicTask<Pick<TillIngestServiceCont
 export const otherTimeZoneTillsHandler: BusRequestHandler<Pick<TillIngestServiceContext, "db">> = {
   topic: otherTimeZoneTillsTopic,
   async handle({ db }, text) {
-    const request = otherTimeZoneTillsRequestSchema.parse(JSON.parse(text));
-    return JSON.stringify({ count: await countTillsInOtherTimeZone(db.sql, request) });
+    const { locationId, timeZone } = otherTimeZoneTillsRequestSchema.parse(JSON.parse(text));
+    const [counted] = await db.sql<[{ count: number }]>`
+      select count(*)::int as count from tills
+      where location_id = ${locationId} and time_zone <> ${timeZone} and not is_training`;
+    return JSON.stringify(counted);
   },
 };

@@ -2,11 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
-import {
-  getReadRestrictionLocationId,
-  type LocationLookupClient,
-  resolveRequestedLocation,
-} from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId, type LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { findTillLocationId, findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
@@ -23,19 +19,6 @@ export async function resolveLegacyLocation(
   throw new ApiError("location_forbidden", {
     detail: "`application` and `legacyId` must match the API key's location.",
   });
-}
-
-/** Returns the location that a V1 till states, or the requested location of a V2 till. */
-export async function resolvePushedLocation(
-  principal: Principal,
-  { legacyLocation }: TillMetadata,
-  requestedId: string | undefined,
-  { locations }: Pick<TillIngestServiceContext, "locations">,
-  context: ObservabilityContext,
-): Promise<LocationRef> {
-  return legacyLocation
-    ? resolveLegacyLocation(principal, legacyLocation, locations, context)
-    : resolveRequestedLocation(principal, requestedId, locations, context);
 }
 
 /**

@@ -9,12 +9,7 @@ import { createTillQuotas, tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
 import { removeOrphanedTillObjectsTask, removeReplacedTillBodiesTask } from "./periodic/remove-unused-bodies.ts";
 import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
-import {
-  countTillsWithOverdueReport,
-  findTillLocationId,
-  listTillsWithOverdueReport,
-  markTillForImmediateRequeue,
-} from "./queries/tills.ts";
+import { findTillLocationId, listTillsWithOverdueReport, sumOverTillPartitions } from "./queries/tills.ts";
 import {
   otherTimeZoneTillsHandler,
   removeOldReprocessingsTask,
@@ -55,10 +50,12 @@ export function createTillOperatorRoutes(
     const isRequeued =
       locationId !== undefined &&
       (await db.transaction(async (tx) => {
-        const isMarked = await markTillForImmediateRequeue(tx, { locationId, id: tillId });
+        const { count } = await tx`
+          update tills set next_requeue_at = now()
+          where location_id = ${locationId} and id = ${tillId} and next_requeue_at is not null`;
         const change = { action: "till.requeued" as const, locationId, target: { type: "till", id: tillId } };
-        if (isMarked) await publishAuditEvent(tx, operatorCommandAuditSource, change);
-        return isMarked;
+        if (count > 0) await publishAuditEvent(tx, operatorCommandAuditSource, change);
+        return count > 0;
       }));
     if (isRequeued) await requeueOverdueTillsTask.run(services);
     return context.json({ tillId, isRequeued });
@@ -88,7 +85,11 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createUncachedLocationLookup(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
-      countTillsWithOverdueReport(db.sql),
+      sumOverTillPartitions(db.sql, async (suffix) => {
+        const [row] = await db.sql<[{ count: number }]>`
+          select count(*) from ${db.sql(`tills${suffix}`)} where next_requeue_at is not null and requeue_count > 0`;
+        return row.count;
+      }),
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
     const reprocessingLoop = startTillReprocessingLoop({ db, locations, log, requeueAfterSeconds });

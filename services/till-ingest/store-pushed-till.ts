@@ -90,19 +90,9 @@ function toNewTill(
   { id: locationId, application, timeZone }: LocationRef,
   { metadata, hash, bytes }: TillMetadataWithBodyBytes,
 ): NewTillRow {
-  return {
-    id: metadata.tillId,
-    locationId,
-    application,
-    serverId: metadata.serverId,
-    format: metadata.format,
-    isTraining: metadata.isTraining,
-    hash,
-    objectKey: buildTillObjectKey({ locationId, hash }),
-    size: bytes.byteLength,
-    timeZone,
-    orderCount: metadata.orderCount,
-  };
+  const { tillId: id, serverId, format, isTraining, orderCount } = metadata;
+  const body = { hash, objectKey: buildTillObjectKey({ locationId, hash }), size: bytes.byteLength };
+  return { id, locationId, application, serverId, format, isTraining, timeZone, orderCount, ...body };
 }
 
 /** Returns whether the till has this body, or had it before personal data was erased. */

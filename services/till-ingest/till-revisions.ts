@@ -1,6 +1,6 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { insertTillRevision, type TillRevisionAuthor, type TillRevisionReason } from "./queries/till-versions.ts";
+import type { TillRevisionAuthor, TillRevisionReason } from "./queries/till-versions.ts";
 import { type NextTillRevision, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 
 interface TillPushedDetails {
@@ -14,10 +14,10 @@ export async function recordTillRevision(
   till: TillRow,
   { author, ...details }: TillPushedDetails & { author: TillRevisionAuthor },
 ): Promise<void> {
-  await Promise.all([
-    insertTillRevision(tx, till, { reason: details.reason, author }),
-    writeTillPushedToOutbox(tx, till, details),
-  ]);
+  const { locationId, id: tillId, revision, format, hash, objectKey, size } = till;
+  const { keyId, consumer } = author;
+  const row = { locationId, tillId, revision, reason: details.reason, format, hash, objectKey, size, keyId, consumer };
+  await Promise.all([tx`insert into till_versions ${tx(row)}`, writeTillPushedToOutbox(tx, till, details)]);
 }
 
 /** Creates the next revision of a locked till, publishes `till.pushed`, and returns the till. */

@@ -4,7 +4,6 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { Admission } from "@pragma/runtime/admission/admission";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "../context.ts";
-import { findStoredLegacyTillIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
 import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireBackofficeUrl } from "./backoffice.ts";
@@ -62,7 +61,10 @@ export async function fetchAndStoreLegacyTills(
         return { locationId: null, success: [], errors: tills.map(({ serverId }) => ({ message, serverId })) };
       }
       const serverIds = tills.map(({ serverId }) => serverId);
-      const existingServerIds = await findStoredLegacyTillIds(services.db.sql, location.id, serverIds);
+      const existing = await services.db.sql<{ serverId: number }[]>`
+        select server_id from tills
+        where location_id = ${location.id} and server_id = any(${serverIds}::bigint[]) and server_id is not null`;
+      const existingServerIds = new Set(existing.map(({ serverId }) => serverId));
       const result: LegacyFetchResults = { locationId: location.id, success: [], errors: [] };
       const outcomes = await Promise.all(
         tills.map(async (till) => ({

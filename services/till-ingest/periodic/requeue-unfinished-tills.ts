@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { findRevisionReasons } from "../queries/till-versions.ts";
-import { groupByLocation, listTillsToRequeue, lockTillsToRequeue, recordRequeues } from "../queries/tills.ts";
+import { groupByLocation, listTillsToRequeue, type TillRow, tillColumns } from "../queries/tills.ts";
 import { writeTillPushedToOutbox } from "../till-revisions.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
@@ -17,14 +17,25 @@ export const requeueOverdueTillsTask: PeriodicTask<
     let requeued = 0;
     for (const [locationId, overdue] of groupByLocation(await listTillsToRequeue(db.sql, maxPerRun))) {
       requeued += await db.transaction(async (tx) => {
-        const tills = await lockTillsToRequeue(tx, { locationId, ids: overdue.map(({ id }) => id) });
+        const tills = await tx<TillRow[]>`
+          select ${tillColumns(tx)} from tills
+          where location_id = ${locationId} and id = any(${overdue.map(({ id }) => id)}::uuid[])
+            and next_requeue_at <= now()
+          order by next_requeue_at for update skip locked`;
         const ids = tills.map(({ id }) => id);
         const reasons = await findRevisionReasons(tx, { locationId, tillIds: ids });
         for (const till of tills) {
           const reason = reasons.get(till.id) ?? "push";
           await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
         }
-        await recordRequeues(tx, { locationId, ids }, { requeueAfterSeconds });
+        // The delay doubles each time, up to a day.
+        await tx`
+          update tills set
+            requeue_count = requeue_count + 1,
+            next_requeue_at = now() + least(
+              make_interval(secs => ${requeueAfterSeconds} * power(2, least(requeue_count + 1, 20))), '1 day'
+            )
+          where location_id = ${locationId} and id = any(${ids}::uuid[])`;
         return tills.length;
       });
     }

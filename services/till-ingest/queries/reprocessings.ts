@@ -1,3 +1,4 @@
+import type { BulkTillReprocessingStatus } from "@pragma/contracts/till";
 import {
   type Database,
   lockInTransaction,
@@ -14,7 +15,6 @@ export interface BulkTillReprocessingRow {
   timeZone: string | null;
   keyId: string;
   consumer: string;
-  total: number;
   requeuedCount: number;
   /** The id of the last till that was requeued; null before the first batch. */
   lastTillId: string | null;
@@ -22,18 +22,17 @@ export interface BulkTillReprocessingRow {
   lastLocationId: string | null;
   /** If the reprocessing includes all locations, the suffix of the partition of that till. */
   lastPartition: string | null;
-  createdAt: Date;
-  finishedAt: Date | null;
 }
 
-const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
-  id, location_id, lte_report_version, time_zone, key_id, consumer, total, requeued_count, last_till_id, last_location_id, last_partition,
-  created_at, finished_at`;
+/** A reprocessing as the API returns it. */
+export type ReprocessingStatusRow = Omit<BulkTillReprocessingStatus, "createdAt" | "finishedAt"> & {
+  createdAt: Date;
+  finishedAt: Date | null;
+};
 
-type NewReprocessing = Pick<
-  BulkTillReprocessingRow,
-  "id" | "locationId" | "lteReportVersion" | "timeZone" | "keyId" | "consumer"
->;
+export const reprocessingStatusColumns = (sql: SqlClient | SqlTransaction) => sql`
+  id, location_id, lte_report_version, time_zone is not null as only_other_time_zone, total, requeued_count as done,
+  created_at, finished_at`;
 
 /**
  * Inserts a reprocessing and returns it, or returns the location's unfinished one that includes all its tills. Any
@@ -43,30 +42,23 @@ type NewReprocessing = Pick<
 export async function insertReprocessing(
   tx: SqlTransaction,
   db: Database,
-  row: NewReprocessing,
-): Promise<BulkTillReprocessingRow> {
+  row: Pick<BulkTillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "timeZone" | "keyId" | "consumer">,
+): Promise<ReprocessingStatusRow> {
   await lockInTransaction(tx, db, `reprocessing of ${row.locationId}`);
   const isUnfinished = tx`
     finished_at is null and location_id is not distinct from ${row.locationId}
     and time_zone is ${row.timeZone === null ? tx`` : tx`not`} null`;
-  const [unfinished] = await tx<BulkTillReprocessingRow[]>`
-    select ${reprocessingColumns(tx)} from till_reprocessings
-    where ${isUnfinished} order by lte_report_version desc limit 1`;
-  if (unfinished?.timeZone === row.timeZone && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
+  const [unfinished] = await tx<ReprocessingStatusRow[]>`
+    select ${reprocessingStatusColumns(tx)} from till_reprocessings
+    where ${isUnfinished} and lte_report_version >= ${row.lteReportVersion}
+      and time_zone is not distinct from ${row.timeZone}
+    order by lte_report_version desc limit 1`;
+  if (unfinished) return unfinished;
   await tx`update till_reprocessings set finished_at = now() where ${isUnfinished}`;
   const total = await countTillsToReprocess(tx, row);
-  const [inserted] = await tx<[BulkTillReprocessingRow]>`
-    insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
+  const [inserted] = await tx<[ReprocessingStatusRow]>`
+    insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingStatusColumns(tx)}`;
   return inserted;
-}
-
-export async function findBulkTillReprocessing(
-  sql: SqlClient,
-  id: string,
-): Promise<BulkTillReprocessingRow | undefined> {
-  const [row] = await sql<BulkTillReprocessingRow[]>`
-    select ${reprocessingColumns(sql)} from till_reprocessings where id = ${id}`;
-  return row;
 }
 
 /** Returns a list with the id of the unlocked reprocessing with the least progress; empty if all are finished. */
@@ -83,8 +75,9 @@ export async function tryLockBulkReprocessingRow(
   id: string,
 ): Promise<BulkTillReprocessingRow | undefined> {
   const [row] = await tx<BulkTillReprocessingRow[]>`
-    select ${reprocessingColumns(tx)} from till_reprocessings
-    where id = ${id} and finished_at is null for update skip locked`;
+    select id, location_id, lte_report_version, time_zone, key_id, consumer, requeued_count, last_till_id,
+      last_location_id, last_partition
+    from till_reprocessings where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 
@@ -97,21 +90,15 @@ async function countTillsToReprocess(tx: SqlTransaction, row: ReprocessingSelect
   return row.locationId === null ? sumOverTillPartitions(tx, count) : count("");
 }
 
-/** The next tills of a reprocessing, and the suffix of their partition; null for those of one location. */
-interface TillsToReprocess {
-  tills: TillKey[];
-  partition: string | null;
-}
-
 /**
  * Returns the next tills of a reprocessing, sorted by id, or by partition, location and id if it includes all
- * locations.
+ * locations. `partition` is the suffix of their partition; null for those of one location.
  */
 export async function listNextTillsToReprocess(
   tx: SqlTransaction,
   row: BulkTillReprocessingRow,
   limit: number,
-): Promise<TillsToReprocess> {
+): Promise<{ tills: TillKey[]; partition: string | null }> {
   if (row.locationId !== null) {
     const tills = await tx<TillKey[]>`
       select location_id, id from tills

@@ -2,21 +2,12 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { scheduleObjectRemoval } from "./pending-uploads.ts";
-import type { TillRevisionKey, TillRow } from "./tills.ts";
+import type { TillRevisionKey } from "./tills.ts";
 
 /** What created a revision: the first push, a replacement of the body, or a reprocessing of the current body. */
 export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
 
 export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
-
-export async function insertTillRevision(
-  tx: SqlTransaction,
-  { locationId, id, revision, format, hash, objectKey, size }: TillRow,
-  { reason, author: { keyId, consumer } }: { reason: TillRevisionReason; author: TillRevisionAuthor },
-): Promise<void> {
-  const row = { locationId, tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
-  await tx`insert into till_versions ${tx(row)}`;
-}
 
 /** Returns the reasons of the current revisions of these tills of a location, by till id. */
 export async function findRevisionReasons(

@@ -70,23 +70,6 @@ export async function insertTill(
   return inserted;
 }
 
-export async function countTillOrders(tx: SqlTransaction, locationId: string): Promise<number> {
-  const [{ count }] = await tx<[{ count: number }]>`
-    select coalesce(sum(order_count), 0) as count from tills where location_id = ${locationId}`;
-  return count;
-}
-
-/** Returns how many tills of a location have a report that was computed in another time zone than this one. */
-export async function countTillsInOtherTimeZone(
-  sql: SqlClient,
-  { locationId, timeZone }: { locationId: string; timeZone: string },
-): Promise<number> {
-  const [{ count }] = await sql<[{ count: number }]>`
-    select count(*)::int as count from tills
-    where location_id = ${locationId} and time_zone <> ${timeZone} and not is_training`;
-  return count;
-}
-
 export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKey): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`
     select ${tillColumns(tx)} from tills where location_id = ${locationId} and id = ${id} for update`;
@@ -164,16 +147,6 @@ export async function recordTillReportResult(
     where location_id = ${locationId} and id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
 }
 
-/** Records that the report of a revision cannot be computed, unless this is recorded of a higher revision. */
-export async function recordParkedTillReport(
-  tx: SqlTransaction,
-  { locationId, tillId, revision, reason }: TillRevisionKey & { reason: string },
-): Promise<void> {
-  await tx`
-    update tills set parked_revision = ${revision}, parked_reason = ${reason}
-    where location_id = ${locationId} and id = ${tillId} and coalesce(parked_revision, 0) <= ${revision}`;
-}
-
 /** Returns the keys of the tills of all locations whose report is overdue: up to `limit`, those overdue the longest. */
 export async function listTillsToRequeue(sql: SqlClient, limit: number): Promise<TillKey[]> {
   const tills: (TillKey & { nextRequeueAt: Date })[] = [];
@@ -184,32 +157,6 @@ export async function listTillsToRequeue(sql: SqlClient, limit: number): Promise
         where next_requeue_at <= now() order by next_requeue_at limit ${limit}`),
     );
   return tills.sort((a, b) => a.nextRequeueAt.getTime() - b.nextRequeueAt.getTime()).slice(0, limit);
-}
-
-/** Locks and returns these tills of a location, except those that another transaction has locked or requeued. */
-export async function lockTillsToRequeue(
-  tx: SqlTransaction,
-  { locationId, ids }: { locationId: string; ids: string[] },
-): Promise<TillRow[]> {
-  return tx<TillRow[]>`
-    select ${tillColumns(tx)} from tills
-    where location_id = ${locationId} and id = any(${ids}::uuid[]) and next_requeue_at <= now()
-    order by next_requeue_at for update skip locked`;
-}
-
-/** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
-export async function recordRequeues(
-  tx: SqlTransaction,
-  { locationId, ids }: { locationId: string; ids: string[] },
-  { requeueAfterSeconds }: { requeueAfterSeconds: number },
-) {
-  await tx`
-    update tills set
-      requeue_count = requeue_count + 1,
-      next_requeue_at = now() + least(
-        make_interval(secs => ${requeueAfterSeconds} * power(2, least(requeue_count + 1, 20))), '1 day'
-      )
-    where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
 /** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
@@ -252,45 +199,6 @@ export async function listTillsWithOverdueReport(
   return tills.sort((a, b) => a.waitingSince.getTime() - b.waitingSince.getTime()).slice(0, limit);
 }
 
-/** Schedules a till to be requeued in the next run. Returns false if the till does not wait for a report. */
-export async function markTillForImmediateRequeue(tx: SqlTransaction, { locationId, id }: TillKey): Promise<boolean> {
-  const { count } = await tx`
-    update tills set next_requeue_at = now()
-    where location_id = ${locationId} and id = ${id} and next_requeue_at is not null`;
-  return count > 0;
-}
-
-/** Returns how many tills were requeued at least once and still have no report. */
-export async function countTillsWithOverdueReport(sql: SqlClient): Promise<number> {
-  return sumOverTillPartitions(sql, async (suffix) => {
-    const [row] = await sql<[{ count: number }]>`
-      select count(*) from ${sql(`tills${suffix}`)} where next_requeue_at is not null and requeue_count > 0`;
-    return row.count;
-  });
-}
-
-/** Returns the parts of the SQL query for a location's tills that were first pushed at or after a given time. */
-export const buildTillListQueryParts = (
-  sql: SqlClient,
-  { locationId, since }: { locationId: string; since: string },
-) => ({
-  columns: tillColumns(sql),
-  table: sql`tills`,
-  where: sql`location_id = ${locationId} and created_at >= ${since}`,
-});
-
-/** Returns which of these tills, identified by their ids in the legacy backoffice, the location already has. */
-export async function findStoredLegacyTillIds(
-  sql: SqlClient,
-  locationId: string,
-  serverIds: number[],
-): Promise<Set<number>> {
-  const rows = await sql<{ serverId: number }[]>`
-    select server_id from tills
-    where location_id = ${locationId} and server_id = any(${serverIds}::bigint[]) and server_id is not null`;
-  return new Set(rows.map((row) => row.serverId));
-}
-
 /** Returns the id of the location that uses a till id; undefined if no location does. */
 export async function findTillLocationId({ sql }: Pick<Database, "sql">, tillId: string): Promise<string | undefined> {
   const [row] = await sql<{ locationId: string }[]>`
@@ -311,11 +219,6 @@ export async function claimTillId(
     select location_id from till_directory where till_id = ${tillId} for key share`;
   // Without a row, the till was removed in the meantime because of its age.
   return row ? row.locationId : claimTillId(tx, { tillId, locationId });
-}
-
-/** Waits for pushes of a till, and locks its directory row until the transaction ends. */
-export async function lockTillId(tx: SqlTransaction, tillId: string): Promise<void> {
-  await tx`select from till_directory where till_id = ${tillId} for update`;
 }
 
 /**

@@ -13,12 +13,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
-import {
-  type BulkTillReprocessingRow,
-  findBulkTillReprocessing,
-  insertReprocessing,
-} from "../queries/reprocessings.ts";
-import { countTillOrders } from "../queries/tills.ts";
+import { insertReprocessing, type ReprocessingStatusRow, reprocessingStatusColumns } from "../queries/reprocessings.ts";
 import { requestTillReprocessing } from "../reprocess-tills.ts";
 import { rejectDryRun } from "./dry-run-parameter.ts";
 import { pendingReportHeaders, toTillFields } from "./till-response.ts";
@@ -120,11 +115,14 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       const found = await insertReprocessing(tx, db, row);
       const { id, locationId } = found;
       if (id === row.id) {
-        if (locationId !== null && !hasScope(principal.scopes, "locations:any"))
+        if (locationId !== null && !hasScope(principal.scopes, "locations:any")) {
+          const [{ orders }] = await tx<[{ orders: number }]>`
+            select coalesce(sum(order_count), 0) as orders from tills where location_id = ${locationId}`;
           await consumeDailyQuotasOrThrow(tx, locationId, [
             { quota: reprocessingQuota, amount: 1 },
-            { quota: quotas.orders, amount: await countTillOrders(tx, locationId) },
+            { quota: quotas.orders, amount: orders },
           ]);
+        }
         await publishAuditEvent(tx, audit, {
           ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },
           details: { lteReportVersion: row.lteReportVersion, ...(row.timeZone && { timeZone: row.timeZone }) },
@@ -134,7 +132,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     });
     pollReprocessings();
     const headers = { location: `/v1/tills/reprocess/${reprocessing.id}`, ...unfinishedHeaders(reprocessing) };
-    return jsonResponse(202, reprocessingResponse(reprocessing), headers);
+    return jsonResponse(202, reprocessing, headers);
   },
 });
 
@@ -154,27 +152,16 @@ export const getReprocessingRoute = defineTillIngestRoute({
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
     const locationId = getReadRestrictionLocationId(principal);
-    const row = await findBulkTillReprocessing(db.sql, params.id);
+    const { sql } = db;
+    const [row] = await sql<ReprocessingStatusRow[]>`
+      select ${reprocessingStatusColumns(sql)} from till_reprocessings where id = ${params.id}`;
     if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing job ${params.id}.` });
     }
-    return jsonResponse(200, reprocessingResponse(row), { "cache-control": "no-store", ...unfinishedHeaders(row) });
+    return jsonResponse(200, row, { "cache-control": "no-store", ...unfinishedHeaders(row) });
   },
 });
 
-function unfinishedHeaders({ finishedAt }: BulkTillReprocessingRow): Record<string, string> {
+function unfinishedHeaders({ finishedAt }: ReprocessingStatusRow): Record<string, string> {
   return finishedAt ? {} : { "retry-after": "2" };
-}
-
-function reprocessingResponse(row: BulkTillReprocessingRow): BulkTillReprocessingStatus {
-  return {
-    id: row.id,
-    locationId: row.locationId,
-    lteReportVersion: row.lteReportVersion,
-    onlyOtherTimeZone: row.timeZone !== null,
-    total: row.total,
-    done: row.requeuedCount,
-    createdAt: row.createdAt.toISOString(),
-    finishedAt: row.finishedAt?.toISOString() ?? null,
-  };
 }

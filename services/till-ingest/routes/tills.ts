@@ -10,12 +10,16 @@ import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memo
 import type { RequestBodyParser, RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createNotModifiedResponse, createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
-import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import {
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineTillIngestRoute, type TillIngestServiceContext, tillWriteRouteDefaults } from "../context.ts";
 import { dryRunTill } from "../dry-run-till.ts";
-import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
-import { requireReadableTill, resolvePushedLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
+import { type TillRow, tillColumns } from "../queries/tills.ts";
+import { requireReadableTill, resolveLegacyLocation, resolveReplacedLocation } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
 import type { AcceptedTillBodyFormat, TillMetadataWithBodyBytes } from "../validation/parse-till-body.ts";
 import { rejectDryRun, requireClearDryRun } from "./dry-run-parameter.ts";
@@ -71,7 +75,10 @@ const pushRouteDefaults = {
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"] as ApiErrorCode[],
   async handle({ body: till, query, principal, services, context, origin, url }: PushTillInput) {
     requireClearDryRun(url);
-    const location = await resolvePushedLocation(principal, till.metadata, query.locationId, services, context);
+    const { legacyLocation } = till.metadata;
+    const location = legacyLocation
+      ? await resolveLegacyLocation(principal, legacyLocation, services.locations, context)
+      : await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
     const { till: stored, isNew } = await storePushedTill(services, { location, till, principal, context });
     context.addLogFields({ tillId: stored.id, revision: stored.revision, bodyBytes: stored.size, isNew });
@@ -173,9 +180,10 @@ export const listTillsRoute = defineTillIngestRoute({
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const list = buildTillListQueryParts(sql, { locationId, since: query.sinceDate });
+    const where = sql`location_id = ${locationId} and created_at >= ${query.sinceDate}`;
     const toItem = (till: TillRow) => toTillResponse(till, origin);
-    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, { ...list, toItem });
+    const list = { columns: tillColumns(sql), table: sql`tills`, where, toItem };
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 

@@ -1,13 +1,7 @@
 import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestServiceContext } from "../context.ts";
 import { scheduleObjectRemoval } from "../queries/pending-uploads.ts";
-import {
-  deleteTill,
-  lockTillId,
-  lockTillRow,
-  recordParkedTillReport,
-  recordTillReportResult,
-} from "../queries/tills.ts";
+import { deleteTill, lockTillRow, recordTillReportResult } from "../queries/tills.ts";
 
 /** Record what became of the report of a till. */
 export const reportEventSubscriptions: EventSubscription<TillIngestServiceContext>[] = [
@@ -19,12 +13,18 @@ export const reportEventSubscriptions: EventSubscription<TillIngestServiceContex
   ),
   // The till's response states that the report cannot be computed until there is a result. The sequence of these events
   // does not matter, because a result of the same revision takes precedence.
-  defineEventSubscription("report.parked", ({ data, once }) => once((tx) => recordParkedTillReport(tx, data))),
+  defineEventSubscription("report.parked", ({ data: { locationId, tillId, revision, reason }, once }) =>
+    once(async (tx) => {
+      await tx`
+        update tills set parked_revision = ${revision}, parked_reason = ${reason}
+        where location_id = ${locationId} and id = ${tillId} and coalesce(parked_revision, 0) <= ${revision}`;
+    }),
+  ),
   // Removes a till whose report reporting has removed because of its age, and schedules the removal of its bodies.
   defineEventSubscription("till.expired", ({ data: { locationId, tillId, revision }, once }) =>
     once(async (tx) => {
       // Pushes lock the directory row first, too.
-      await lockTillId(tx, tillId);
+      await tx`select from till_directory where till_id = ${tillId} for update`;
       const till = await lockTillRow(tx, { locationId, id: tillId });
       // A later revision gets a report, which expires by itself.
       if (!till || till.revision > revision) return;
