@@ -1,12 +1,12 @@
 import { createDayFormatter, isUtcBefore } from "@pragma/contracts/date-time";
 import { type BusEventData, maxOrdersWithoutTillPerShift } from "@pragma/contracts/events";
-import type { OrderLeftStreamReason } from "@pragma/contracts/order-live";
+import type { OrderLeftStreamEventData, OrderLeftStreamReason } from "@pragma/contracts/order-live";
 import { tryConsumeDailyQuota } from "@pragma/runtime/admission/daily-quota";
-import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { StoredLiveOrderState } from "./order-state.ts";
-import { deleteShiftsWithoutLiveOrders, type OpenShift, upsertOpenShifts } from "./queries/open-shifts.ts";
-import { appendDepartureLog } from "./queries/streams.ts";
+import { getFilterFieldsOfListedOrder, type StoredLiveOrderState } from "./order-state.ts";
+import { deleteShiftsWithoutLiveOrders, type OpenShift } from "./queries/open-shifts.ts";
+import { appendChangeLog, type LiveOrderChangeLogEntry } from "./queries/streams.ts";
 import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
 /** An order that was live and that the till of its shift does not contain. */
@@ -55,7 +55,11 @@ export async function publishOpenedShifts(
     return { tillId, startedAt, day: toDay(startedAt) };
   });
   await Promise.all([
-    upsertOpenShifts(tx, locationId, opened),
+    tx`
+      insert into open_shifts (location_id, till_id, started_at, day)
+      select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, opened)})
+        as input (till_id uuid, started_at timestamptz, day date)
+      on conflict (location_id, till_id) do update set started_at = excluded.started_at, day = excluded.day`,
     ...opened.map((shift) => {
       const continuedOrderIds = continued.get(shift.tillId) ?? [];
       return publishShift(tx, shift, { ...options, isOpen: true, ordersWithoutTill: [], continuedOrderIds });
@@ -94,7 +98,16 @@ export async function publishDeparture(
   broadcaster: LiveOrderBroadcaster,
 ): Promise<void> {
   const { locationId } = options;
-  const position = await appendDepartureLog(tx, { locationId, lastPosition, orders, reason });
+  const revisions: LiveOrderChangeLogEntry[] = [];
+  for (const [id, order] of orders) {
+    const before = getFilterFieldsOfListedOrder(order);
+    if (!before) continue;
+    const left: OrderLeftStreamEventData = { id, locationId, tillId: before.tillId, reason };
+    const position = lastPosition + 1 + revisions.length;
+    revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
+  }
+  await appendChangeLog(tx, locationId, revisions);
+  const position = lastPosition + revisions.length;
   const tillIds = new Set([...orders.values()].map((order) => order.tillId));
   if (tillId !== undefined) tillIds.add(tillId);
   await publishEndedShifts(tx, [...tillIds], { ...options, position });

@@ -75,7 +75,9 @@ export async function storeLiveOrders(
     const skipped: UpsertedLiveOrders["skipped"] = [];
     let position = lastPosition;
     for (const received of orders) {
-      const order = replaceFutureModificationTime(received, now);
+      // Later updates are compared with this time. The content keeps the time that was sent.
+      const modifiedAt = received.state.modifiedAt && replaceFutureTime(received.state.modifiedAt, now);
+      const order = { ...received, state: { ...received.state, modifiedAt } };
       const before = storedStates.get(order.id);
       const reason = findSkipReason(order.state, before, { finalTills: finalTillIds });
       if (reason) {
@@ -106,13 +108,6 @@ export async function storeLiveOrders(
     if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
     return { applied: changes.map(({ stored: { id, body } }) => ({ id, body })), skipped };
   });
-}
-
-/** Returns the order with the time by which later updates are compared. The content keeps the time that was sent. */
-function replaceFutureModificationTime(order: ValidatedLiveOrderUpsert, now: string): ValidatedLiveOrderUpsert {
-  const { modifiedAt } = order.state;
-  if (modifiedAt === null) return order;
-  return { ...order, state: { ...order.state, modifiedAt: replaceFutureTime(modifiedAt, now) } };
 }
 
 function redactOrder(order: ValidatedLiveOrderUpsert): ValidatedLiveOrderUpsert {
@@ -198,30 +193,21 @@ async function publishShiftChanges(
 async function writeChanges(
   tx: SqlTransaction,
   changes: OrderChange[],
-  options: { locationId: string; traceparent: string },
+  { locationId, traceparent }: { locationId: string; traceparent: string },
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(({ stored }) => stored);
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
-    upsertLiveOrderRows(tx, options.locationId, rows),
-    appendChangeLog(tx, options.locationId, revisions),
-    ...changes.map((change) => publishOrderEvent(tx, change, options)),
+    upsertLiveOrderRows(tx, locationId, rows),
+    appendChangeLog(tx, locationId, revisions),
+    ...changes.map(async ({ incoming, stored: { id, sequence }, event }) => {
+      if (!event) return;
+      const order = joinJsonObjectTexts(incoming.eventContent, JSON.stringify({ locationId }));
+      const data = joinJsonObjectTexts(JSON.stringify({ locationId, sequence }), wrapJsonTextInObject("order", order));
+      await writeEventJsonToOutbox(tx, event, { subject: id, locationId, data, traceparent });
+    }),
   ]);
-}
-
-async function publishOrderEvent(
-  tx: SqlTransaction,
-  { incoming, stored, event }: OrderChange,
-  { locationId, traceparent }: { locationId: string; traceparent: string },
-): Promise<void> {
-  if (!event) return;
-  const order = joinJsonObjectTexts(incoming.eventContent, JSON.stringify({ locationId }));
-  const data = joinJsonObjectTexts(
-    JSON.stringify({ locationId, sequence: stored.sequence }),
-    wrapJsonTextInObject("order", order),
-  );
-  await writeEventJsonToOutbox(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
 /** Returns each device of these orders once, with its name in the last order that contains the device. */

@@ -1,4 +1,4 @@
-import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface OpenShift {
   tillId: string;
@@ -33,14 +33,6 @@ export async function findFinalTillsAndOpenShifts(
     else openShifts.set(row.tillId, toOpenShift(row));
   }
   return { finalTillIds, openShifts };
-}
-
-export async function upsertOpenShifts(tx: SqlTransaction, locationId: string, shifts: OpenShift[]): Promise<void> {
-  await tx`
-    insert into open_shifts (location_id, till_id, started_at, day)
-    select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, shifts)})
-      as input (till_id uuid, started_at timestamptz, day date)
-    on conflict (location_id, till_id) do update set started_at = excluded.started_at, day = excluded.day`;
 }
 
 /** Deletes those given shifts that have no live orders, and returns them. Orders in training mode do not count. */

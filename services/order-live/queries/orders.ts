@@ -53,14 +53,6 @@ export async function findLiveOrderStates(
   );
 }
 
-/** Returns the locations with unchanged live orders. Uses the index on created_at, which updates do not change. */
-export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select distinct location_id as id from live_orders
-    where departed_at is null and created_at < ${since} and updated_at < ${since}`;
-  return rows.map(({ id }) => id);
-}
-
 export interface LiveOrderUpsertRow extends StoredLiveOrderState {
   id: string;
   openedAt: string;
@@ -100,35 +92,6 @@ export async function markOrdersNoLongerLive(
   await tx`
     update live_orders set departed_at = now(), closed_at = ${closedAt}, body = null, etag = null
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-}
-
-export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
-  await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-}
-
-/** Returns a live order. `locationId` null finds the most recently updated order with this id at any location. */
-export async function findLiveOrderResponseBody(
-  sql: SqlClient,
-  { id, locationId }: { id: string; locationId: string | null },
-): Promise<{ body: string; etag: string } | undefined> {
-  const [row] = await sql<{ body: string; etag: string }[]>`
-    select body, etag from live_orders
-    where id = ${id} and departed_at is null ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
-    order by updated_at desc limit 1`;
-  return row;
-}
-
-/** Records that a report is final, with its orders that are not stored, which are skipped when they are sent. */
-export async function recordTillReportIsFinal(
-  tx: SqlTransaction,
-  { locationId, tillId, ids, closedAt }: OrderKeys & { tillId: string; closedAt: string },
-): Promise<void> {
-  await tx`
-    insert into final_tills (location_id, till_id, closed_at, never_live_order_ids)
-    select ${locationId}, ${tillId}, ${closedAt}, array_agg(reported.id)
-    from unnest(${ids}::uuid[]) as reported (id)
-    where not exists (select from live_orders where location_id = ${locationId} and live_orders.id = reported.id)
-    on conflict (location_id, till_id) do nothing`;
 }
 
 /** Returns the totals of live orders, for the orders that no till contains, by the till of their shift. */

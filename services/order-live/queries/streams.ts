@@ -1,6 +1,5 @@
-import type { OrderLeftStreamEventData, OrderLeftStreamReason } from "@pragma/contracts/order-live";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { getFilterFieldsOfListedOrder, type LiveOrderFilterFields, type StoredLiveOrderState } from "../order-state.ts";
+import type { LiveOrderFilterFields } from "../order-state.ts";
 
 /** An entry of a location's change log, which describes one change of a listed order. */
 export interface LiveOrderChangeLogEntry {
@@ -39,30 +38,6 @@ export async function appendChangeLog(
   ]);
 }
 
-interface DepartedOrders {
-  locationId: string;
-  lastPosition: number;
-  orders: Map<string, StoredLiveOrderState>;
-  reason: OrderLeftStreamReason;
-}
-
-/** Appends the departure of orders to the location's stream, without training orders, and returns its last position. */
-export async function appendDepartureLog(
-  tx: SqlTransaction,
-  { locationId, lastPosition, orders, reason }: DepartedOrders,
-): Promise<number> {
-  const revisions: LiveOrderChangeLogEntry[] = [];
-  for (const [id, order] of orders) {
-    const before = getFilterFieldsOfListedOrder(order);
-    if (!before) continue;
-    const left: OrderLeftStreamEventData = { id, locationId, tillId: before.tillId, reason };
-    const position = lastPosition + 1 + revisions.length;
-    revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
-  }
-  await appendChangeLog(tx, locationId, revisions);
-  return lastPosition + revisions.length;
-}
-
 /** Returns up to `limit` log entries after a position, with up to `maxBytes` unless the first entry is larger. */
 export async function findLiveOrderChangeLogEntries(
   sql: SqlClient,
@@ -92,12 +67,4 @@ export async function findLiveOrderLogRange(
     ) as first
     from location_streams where location_id = ${locationId}`;
   return row ?? { first: 0, last: 0 };
-}
-
-export async function findLiveOrderStreamPositions(
-  sql: SqlClient,
-  locationIds: string[],
-): Promise<{ locationId: string; position: number }[]> {
-  return sql<{ locationId: string; position: number }[]>`
-    select location_id, position from location_streams where location_id = any(${locationIds}::uuid[])`;
 }

@@ -16,7 +16,6 @@ import { defineOrderLiveRoute } from "../context.ts";
 import { liveOrderFilterQueryShape, pickLiveOrderQueryFilters } from "../order-filter.ts";
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
-import { findLiveOrderResponseBody } from "../queries/orders.ts";
 import { storeLiveOrders } from "../store-live-orders.ts";
 
 const skipReasonList = Object.entries(skippedLiveOrderReasons)
@@ -118,7 +117,12 @@ export const getLiveOrderRoute = defineOrderLiveRoute({
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
     const locationId = getReadRestrictionLocationId(principal);
-    const order = await findLiveOrderResponseBody(services.db.sql, { id, locationId });
+    const { sql } = services.db;
+    // A key of all locations gets the most recently updated order with this id.
+    const [order] = await sql<{ body: string; etag: string }[]>`
+      select body, etag from live_orders
+      where id = ${id} and departed_at is null ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
+      order by updated_at desc limit 1`;
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
     return createConditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
   },

@@ -3,9 +3,8 @@ import { findLiveOrderChangeLogEntries, findLiveOrderLogRange } from "../queries
 import type { LiveOrderStreamConnection } from "./live-connection.ts";
 import type { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import {
-  formatInitialLiveOrderEvent,
-  formatOrderStreamReadyEvent,
-  formatOrderStreamResetEvent,
+  formatOrderStreamEventId,
+  formatStreamEvent,
   type LiveOrderStreamResetReason,
   parseOrderStreamEventId,
 } from "./stream-events.ts";
@@ -50,7 +49,8 @@ export async function streamLiveOrderEventsToClient(
       continue;
     }
     sentPositions = undefined;
-    if (!connection.isReady) connection.write(formatOrderStreamReadyEvent(connection.locationId, connection.position));
+    const id = formatOrderStreamEventId(connection.locationId, connection.position);
+    if (!connection.isReady) connection.write(formatStreamEvent("ready", "{}", id));
     connection.isReady = true;
     if (locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
   }
@@ -71,7 +71,8 @@ async function sendCurrentOrders(
   const { locationId, filter, output } = connection;
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
-  if (reason) connection.write(formatOrderStreamResetEvent(reason));
+  // The empty id clears the client's last event id, because a stream cannot resume among the initial orders.
+  if (reason) connection.write(formatStreamEvent("reset", JSON.stringify({ reason }), ""));
   const range = await readLogRange(connection, locationLog);
   if (!range) return sentPositions;
   connection.position = range.last;
@@ -80,7 +81,7 @@ async function sendCurrentOrders(
     const range = { after, offset: 0, ...catchUpBatch };
     const { orders, last } = await findLiveOrderPage(locationLog.sql, { locationId, filter }, range);
     for (const { id, position } of orders) sentPositions.set(id, position);
-    connection.write(orders.map(({ body }) => formatInitialLiveOrderEvent(body)).join(""));
+    connection.write(orders.map(({ body }) => formatStreamEvent("order", body)).join(""));
     return last;
   };
   let after: LiveOrderListCursor | null = null;

@@ -2,10 +2,10 @@ import type { LiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 import {
   formatLiveOrderChangeEvent,
-  formatOrderStreamClosedEvent,
   formatOrderStreamEventId,
-  formatOrderStreamHeartbeat,
+  formatStreamEvent,
   type LiveOrderStreamCloseReason,
+  reconnectField,
 } from "./stream-events.ts";
 import { LiveOrderSubscriberStream } from "./subscriber-stream.ts";
 
@@ -13,12 +13,6 @@ const encoder = new TextEncoder();
 
 /** Encoded changes by filter, so that connections with the same filter share them. */
 export type EncodedOrderChangesByFilter = Map<string, Uint8Array>;
-
-interface LiveConnectionOptions {
-  locationId: string;
-  filter: LiveOrderFilter;
-  onClosed(connection: LiveOrderStreamConnection): void;
-}
 
 /** An open stream of a client, with its position in the location's change log. */
 export class LiveOrderStreamConnection {
@@ -38,7 +32,7 @@ export class LiveOrderStreamConnection {
   #positionAtHeartbeat = 0;
   #resolveWait = () => {};
 
-  constructor({ locationId, filter, onClosed }: LiveConnectionOptions) {
+  constructor(locationId: string, filter: LiveOrderFilter, onClosed: (connection: LiveOrderStreamConnection) => void) {
     this.locationId = locationId;
     this.filter = filter;
     this.#filterKey = JSON.stringify(filter);
@@ -78,18 +72,17 @@ export class LiveOrderStreamConnection {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;
     const hasMoved = this.isReady && this.position > this.#positionAtHeartbeat;
-    this.write(
-      formatOrderStreamHeartbeat(hasMoved ? formatOrderStreamEventId(this.locationId, this.position) : undefined),
-    );
+    // With an id, the client can later resume after changes that its filter has excluded.
+    const idField = hasMoved ? `id: ${formatOrderStreamEventId(this.locationId, this.position)}\n` : "";
+    this.write(`: heartbeat\n${idField}\n`);
     if (hasMoved) this.#positionAtHeartbeat = this.position;
   }
 
   endStream(reason: LiveOrderStreamCloseReason): void {
     if (this.output.isClosed) return;
     this.closeReason = reason;
-    this.output.endWith(encoder.encode(formatOrderStreamClosedEvent(reason)), {
-      shouldDiscardBuffered: reason === "slow",
-    });
+    const closed = reconnectField + formatStreamEvent("closed", JSON.stringify({ reason }));
+    this.output.endWith(encoder.encode(closed), { shouldDiscardBuffered: reason === "slow" });
     this.#resolveWait();
   }
 

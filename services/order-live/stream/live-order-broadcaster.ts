@@ -5,11 +5,10 @@ import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LiveOrderFilter } from "../order-filter.ts";
-import { findLiveOrderStreamPositions } from "../queries/streams.ts";
 import { findLiveOrderStreamStart, streamLiveOrderEventsToClient } from "./feed-connection.ts";
 import { LiveOrderStreamConnection } from "./live-connection.ts";
 import { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
-import { liveOrderStreamPreamble } from "./stream-events.ts";
+import { reconnectField } from "./stream-events.ts";
 
 export type LiveOrderBroadcaster = ReturnType<typeof createLiveOrderBroadcaster>;
 
@@ -20,7 +19,7 @@ interface OrderStreamRequest {
   signal: AbortSignal;
 }
 
-interface OrderBroadcasterOptions {
+interface BroadcasterOptions {
   sql: SqlClient;
   notifier: InstanceNotifier;
   log: Logger;
@@ -32,13 +31,7 @@ interface OrderBroadcasterOptions {
 const pollMs = 1_000;
 
 /** Returns the broadcaster, which sends changes to all streams of this process. Keeps no data of closed streams. */
-export function createLiveOrderBroadcaster({
-  sql,
-  notifier,
-  log,
-  heartbeatMs,
-  stallTimeoutMs,
-}: OrderBroadcasterOptions) {
+export function createLiveOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallTimeoutMs }: BroadcasterOptions) {
   const openStreams = new Admission(locationLimits.liveOrderStreams);
   const logs = new Map<string, LiveOrderChangeLogReader>();
   let timers: NodeJS.Timeout[] = [];
@@ -51,8 +44,9 @@ export function createLiveOrderBroadcaster({
 
   async function pollPositions(): Promise<void> {
     try {
-      for (const { locationId, position } of await findLiveOrderStreamPositions(sql, [...logs.keys()]))
-        receivePosition(locationId, position);
+      const streams = await sql<{ locationId: string; position: number }[]>`
+        select location_id, position from location_streams where location_id = any(${[...logs.keys()]}::uuid[])`;
+      for (const { locationId, position } of streams) receivePosition(locationId, position);
     } catch (error) {
       log.debug({ err: error }, "failed to read stream positions; retrying");
     }
@@ -109,7 +103,7 @@ export function createLiveOrderBroadcaster({
           headers: { "retry-after": "1" },
         });
       }
-      const connection = new LiveOrderStreamConnection({ locationId, filter, onClosed: logEndedStream });
+      const connection = new LiveOrderStreamConnection(locationId, filter, logEndedStream);
       // The connection is added before the first read, so that it misses no change between this read and the first
       // notification.
       const locationLog = addConnection(connection);
@@ -119,7 +113,7 @@ export function createLiveOrderBroadcaster({
         removeConnection(connection);
         throw error;
       });
-      connection.write(liveOrderStreamPreamble);
+      connection.write(`${reconnectField}\n`);
       streamLiveOrderEventsToClient(connection, start, locationLog).catch((error) => {
         log.warn({ err: error, locationId }, "live stream failed");
         connection.endStream("unavailable");

@@ -2,17 +2,15 @@ import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { type LiveOrderFilter, matchesLiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 
-/** Milliseconds after which a client reconnects to an interrupted stream. */
-const reconnectMs = 1_000;
-
-export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
+/** The field with the milliseconds after which a client reconnects to an interrupted stream. */
+export const reconnectField = "retry: 1000\n";
 
 /** Why a stream cannot resume after an event id: the log entries after it were removed, or the id is unknown. */
 export type LiveOrderStreamResetReason = "expired" | "unknown";
 
 export type LiveOrderStreamCloseReason = "shutdown" | "slow" | "unavailable";
 
-function formatStreamEvent(event: string, data: string, id?: string): string {
+export function formatStreamEvent(event: string, data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
@@ -26,23 +24,6 @@ export function parseOrderStreamEventId(locationId: string, id: string): number 
   const [, eventLocationId, position] = /^([0-9a-f-]{36}):(\d{1,15})$/i.exec(id) ?? [];
   return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
 }
-
-/** Formats the event for an initial order. It has no id, because a stream cannot resume among the initial orders. */
-export const formatInitialLiveOrderEvent = (body: string) => formatStreamEvent("order", body);
-
-/** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
-export const formatOrderStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
-  formatStreamEvent("reset", JSON.stringify({ reason }), "");
-
-/** Formats the event that is sent after the initial orders, or after the missed changes when a stream resumes. */
-export const formatOrderStreamReadyEvent = (locationId: string, position: number) =>
-  formatStreamEvent("ready", "{}", formatOrderStreamEventId(locationId, position));
-
-/** Formats a heartbeat. With an id, the client can later resume after changes that its filter has excluded. */
-export const formatOrderStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
-
-export const formatOrderStreamClosedEvent = (reason: LiveOrderStreamCloseReason) =>
-  `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
 /** Formats a change as an `order` or `left` event, or as an empty string if the stream's filter excludes the change. */
 export function formatLiveOrderChangeEvent(

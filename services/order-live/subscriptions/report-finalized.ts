@@ -4,12 +4,7 @@ import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
 import { replaceFutureTime } from "../order-state.ts";
 import { publishDeparture } from "../publish-shift-changes.ts";
-import {
-  findLiveOrderStates,
-  findOrdersWithoutTill,
-  markOrdersNoLongerLive,
-  recordTillReportIsFinal,
-} from "../queries/orders.ts";
+import { findLiveOrderStates, findOrdersWithoutTill, markOrdersNoLongerLive } from "../queries/orders.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /** Removes the orders of a report, and all others with its `tillId`, from the live orders. See `findSkipReason`. */
@@ -25,7 +20,13 @@ export const removeReportedSubscription = defineEventSubscription<OrderLiveServi
       const rememberedIds = report.revision === 1 || closedAt > cutoff ? orderIds : [];
       const [orders] = await Promise.all([
         findLiveOrderStates(tx, locationId, { tillId, ids: orderIds }),
-        recordTillReportIsFinal(tx, { locationId, tillId, ids: rememberedIds, closedAt }),
+        // With its orders that are not stored, which are skipped when they are sent.
+        tx`
+          insert into final_tills (location_id, till_id, closed_at, never_live_order_ids)
+          select ${locationId}, ${tillId}, ${closedAt}, array_agg(reported.id)
+          from unnest(${rememberedIds}::uuid[]) as reported (id)
+          where not exists (select from live_orders where location_id = ${locationId} and live_orders.id = reported.id)
+          on conflict (location_id, till_id) do nothing`,
       ]);
       const reportedIds = new Set(orderIds);
       const ids = [...orders.keys()];
