@@ -5,8 +5,8 @@ import { parseEntityTags } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { CatalogServiceContext } from "./context.ts";
-import { lockCatalogInsertingIfMissing, replaceChangedCatalogLists } from "./queries/catalogs.ts";
-import type { SerializedCatalog } from "./serialize-catalog.ts";
+import { type CatalogEtagAndUpdateTime, replaceChangedCatalogLists } from "./queries/catalogs.ts";
+import { emptySerializedCatalog, type SerializedCatalog } from "./serialize-catalog.ts";
 
 interface CatalogReplacement {
   locationId: string;
@@ -29,7 +29,11 @@ export async function replaceCatalog(
   { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
 ): Promise<ReplaceCatalogResponse> {
   return db.transaction(async (tx) => {
-    const current = await lockCatalogInsertingIfMissing(tx, locationId);
+    await tx`
+      insert into catalogs ${tx({ locationId, etag: emptySerializedCatalog.etag })}
+      on conflict (location_id) do nothing`;
+    const [current] = await tx<[CatalogEtagAndUpdateTime]>`
+      select etag, updated_at from catalogs where location_id = ${locationId} for update`;
     const { etag, counts, lists } = catalog;
     const changed = current.etag !== etag;
     // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.

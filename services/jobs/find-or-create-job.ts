@@ -14,14 +14,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { JobsServiceConfig } from "./config.ts";
 import type { JobQueue } from "./job-queue.ts";
-import {
-  countUnfinishedJobs,
-  findDuplicateJob,
-  insertJob,
-  type JobRow,
-  lockJobRow,
-  updateUnfinishedJobRow,
-} from "./queries/jobs.ts";
+import { findDuplicateJob, insertJob, type JobRow, lockJobRow, updateUnfinishedJobRow } from "./queries/jobs.ts";
 import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
@@ -104,7 +97,14 @@ async function checkJobLimits(
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
   config: JobsServiceConfig,
 ): Promise<void> {
-  const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
+  const { keyId } = principal;
+  // Without the runs of repeating jobs.
+  const [{ ofKey, ofLocation, repeating }] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
+    select count(*) filter (where key_id = ${keyId}) as of_key,
+      count(*) filter (where location_id = ${locationId}) as of_location,
+      count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
+    from location_jobs
+    where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and repeating_job_id is null`;
   throwIfTooManyJobs("API key", ofKey, config.JOBS_MAX_UNFINISHED_PER_KEY);
   throwIfTooManyJobs("location", ofLocation, config.JOBS_MAX_UNFINISHED_PER_LOCATION);
   const maxRepeating = config.JOBS_MAX_REPEATING_PER_LOCATION;

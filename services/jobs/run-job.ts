@@ -7,12 +7,12 @@ import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import {
-  acquireJobLease,
   countUnfinishedRuns,
   deleteJobRow,
   type JobKeyWithOptionalLease,
   type JobPrimaryKey,
   type JobRow,
+  jobColumns,
   lockJobRow,
   newJobLeaseExpirySql,
   updateUnfinishedJobRow,
@@ -78,10 +78,14 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
  * because another process holds the lease. For a run of a repeating job, inserts the next run unless an earlier attempt
  * has inserted it, and returns the current run with the message of the repeating job.
  */
-async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow | undefined> {
-  const job = await acquireJobLease(tx, key);
+async function startJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
+  const [job] = await tx<JobRow[]>`
+    update location_jobs set lease_expires_at = ${newJobLeaseExpirySql(tx)}, lease_id = gen_random_uuid()
+    where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
+      and coalesce(lease_expires_at < now(), true)
+    returning ${jobColumns(tx)}`;
   if (!job || job.repeatingJobId === null) return job;
-  const repeating = await lockJobRow(tx, { locationId: job.locationId, id: job.repeatingJobId });
+  const repeating = await lockJobRow(tx, { locationId, id: job.repeatingJobId });
   if (repeating?.lastDueMs === job.timestamp) await insertNextJobRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }

@@ -1,16 +1,13 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
-import type { LocationRef } from "@pragma/contracts/principal";
 import { TillDryRun, type TillDryRunRequest, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { locationLimits } from "@pragma/runtime/admission/limits";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
-import { requireAvailableTillId } from "./store-pushed-till.ts";
-import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
+import { requireAvailableTillId, type TillSubmission } from "./store-pushed-till.ts";
 import { findCurrencyWarnings } from "./validation/row-warnings.ts";
 
 const compress = promisify(brotliCompress);
@@ -27,12 +24,6 @@ interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotas" 
   locations: Pick<LocationLookupClient, "getCurrency">;
 }
 
-interface DryRunRequest {
-  location: LocationRef;
-  till: TillMetadataWithBodyBytes;
-  context: ObservabilityContext;
-}
-
 /**
  * Returns what the push of a till would result in, as reporting computes and checks it. Nothing is stored: the body is
  * sent over NATS. @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has
@@ -40,7 +31,7 @@ interface DryRunRequest {
  */
 export async function dryRunTill(
   { db, quotas, locations, sendBusRequest }: DryRunServices,
-  { location: { id: locationId, timeZone }, till, context }: DryRunRequest,
+  { location: { id: locationId, timeZone }, till, context }: Omit<TillSubmission, "principal">,
 ): Promise<TillDryRun> {
   const release = dryRuns.hold(locationId);
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { erasePersonalDataInTillBody } from "./erase-till.ts";
+import { erasePersonalDataInTillBody } from "./subscriptions/orders-erased.ts";
 
 const [ada, bob] = ["1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9", "2ec9cf7f-f9e7-4488-8a7f-fc282b7050b9"];
 const toBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

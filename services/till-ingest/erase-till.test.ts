@@ -2,8 +2,8 @@ import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eraseTillPersonalData } from "./erase-till.ts";
 import { requeueOverdueTillsTask } from "./periodic/requeue-unfinished-tills.ts";
+import { eraseTillPersonalData } from "./subscriptions/orders-erased.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 

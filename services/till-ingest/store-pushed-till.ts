@@ -19,7 +19,7 @@ import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
 import { createNextTillRevision, recordTillRevision } from "./till-revisions.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
 
-interface TillSubmission {
+export interface TillSubmission {
   location: LocationRef;
   till: TillMetadataWithBodyBytes;
   principal: Principal;

@@ -11,19 +11,6 @@ export interface CatalogEtagAndUpdateTime {
   updatedAt: Date;
 }
 
-/** Locks a location's catalog and returns its tag and update time. If there is none, inserts an empty catalog. */
-export async function lockCatalogInsertingIfMissing(
-  tx: SqlTransaction,
-  locationId: string,
-): Promise<CatalogEtagAndUpdateTime> {
-  await tx`
-    insert into catalogs ${tx({ locationId, etag: emptySerializedCatalog.etag })}
-    on conflict (location_id) do nothing`;
-  const [current] = await tx<[CatalogEtagAndUpdateTime]>`
-    select etag, updated_at from catalogs where location_id = ${locationId} for update`;
-  return current;
-}
-
 /** Replaces a locked catalog, and returns its new entity tag and update time. Writes only the changed lists. */
 export async function replaceChangedCatalogLists(
   tx: SqlTransaction,
@@ -47,16 +34,10 @@ export async function replaceChangedCatalogLists(
   return updated;
 }
 
-/** A list of a catalog. The body is null if the client has already cached the current list, or if it is too large. */
-export interface StoredCatalogItemList {
-  etag: string;
-  body: string | Uint8Array | null;
-  omittedBytes?: number;
-}
-
 /**
  * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
- * send this tag as If-Match when they replace the catalog. A body larger than `maxBytes` is not read.
+ * send this tag as If-Match when they replace the catalog. The body is null if the client has already cached the current
+ * list, or if it is larger than `maxBytes`.
  */
 export async function findCatalogItemList(
   sql: SqlClient,
@@ -66,7 +47,7 @@ export async function findCatalogItemList(
     cachedEtags,
     maxBytes,
   }: { locationId: string; list: CatalogItemListName; cachedEtags: string[]; maxBytes: number },
-): Promise<StoredCatalogItemList> {
+): Promise<{ etag: string; body: string | Uint8Array | null; omittedBytes?: number }> {
   const tag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
   // Reads raw bytes, because the stored text is sent unchanged.
   const [stored]: unknown[] = await sql`

@@ -25,10 +25,6 @@ import type { SerializedCatalog } from "../serialize-catalog.ts";
 
 const listReads = new Admission(locationLimits.catalogLists);
 
-const listCatalogQuery = z.object({
-  locationId: locationIdQueryParameter(),
-});
-
 interface CatalogListRoute {
   path: `/${string}`;
   operationId: string;
@@ -51,7 +47,7 @@ function defineListRoute(
     scope: "catalog:read",
     summary: `List ${items}`,
     description,
-    request: { query: listCatalogQuery },
+    request: { query: z.object({ locationId: locationIdQueryParameter() }) },
     responses: {
       200: { description: `All ${items} of the location`, schema: z.array(schema) },
       304: { description: "The client's cached response is current" },

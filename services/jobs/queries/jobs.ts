@@ -50,16 +50,10 @@ type NewJobRow = JobPrimaryKey &
  * Returns the SQL columns of a job. Queries do not select `*`, because a prepared statement with `*` fails once per
  * connection of a running instance after a migration has added a column.
  */
-const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
   location_id, id, key_id, consumer, message, duration, options, timestamp, created_at, due_at, priority, queued_at,
   lease_expires_at, lease_id, attempts_made, is_work_done, total_children, pending_children, progress, runs,
   last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
-
-export async function findJobRow(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
-  const [job] = await sql<JobRow[]>`
-    select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${id}`;
-  return job;
-}
 
 export async function lockJobRow(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
@@ -78,17 +72,6 @@ export async function findDuplicateJob(
       and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
     order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
   return job;
-}
-
-/** Does not count the runs of repeating jobs. */
-export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
-  const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
-    select count(*) filter (where key_id = ${keyId}) as of_key,
-      count(*) filter (where location_id = ${locationId}) as of_location,
-      count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
-    from location_jobs
-    where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and repeating_job_id is null`;
-  return counts;
 }
 
 /**
@@ -195,20 +178,4 @@ export async function findNextDueMs(sql: SqlClient): Promise<number | undefined>
       (select min(${inQueueUntil(sql)}) from location_jobs where finished_at is null and queued_at is not null)
     ) - clock_timestamp())::float8 * 1000 as due_ms`;
   return next.dueMs ?? undefined;
-}
-
-/**
- * Acquires the lease of a queued job and returns the job. Returns undefined if there is no such unfinished job in the
- * queue, or if another process holds the lease.
- */
-export async function acquireJobLease(
-  tx: SqlTransaction,
-  { locationId, id }: JobPrimaryKey,
-): Promise<JobRow | undefined> {
-  const [job] = await tx<JobRow[]>`
-    update location_jobs set lease_expires_at = ${newJobLeaseExpirySql(tx)}, lease_id = gen_random_uuid()
-    where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
-      and coalesce(lease_expires_at < now(), true)
-    returning ${jobColumns(tx)}`;
-  return job;
 }

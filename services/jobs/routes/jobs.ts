@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { findOrCreateJob, getPublicJobQueueName, type JobsServiceContext } from "../find-or-create-job.ts";
 import { publicJobsBullJobName } from "../job-queue.ts";
-import { findJobRow, type JobRow } from "../queries/jobs.ts";
+import { type JobRow, jobColumns } from "../queries/jobs.ts";
 
 const locationIdQuery = z.object({
   locationId: locationIdQueryParameter("ID of the job's location. Defaults to the API key's location."),
@@ -35,7 +35,9 @@ export const getJobRoute = defineJobsRoute({
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const job = await findJobRow(services.db.sql, { locationId, id: params.id });
+    const { sql } = services.db;
+    const [job] = await sql<JobRow[]>`
+      select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${params.id}`;
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
     const text = JSON.stringify(toJobStatusResponse(job));
     return createTaggedJsonResponse(text, { ifNoneMatch: header("if-none-match") });

@@ -15,19 +15,14 @@ interface ListedLiveOrderRow extends LiveOrderListCursor {
   position: number;
 }
 
-interface ListedOrdersRange extends PageRange<LiveOrderListCursor> {
-  /** Maximum total size of the bodies, in bytes. The first order is returned regardless of its size. */
-  maxBytes: number;
-}
-
 /**
- * Returns a page of the list, newest first; `last` is null at the end. To save time, does not read bodies before the
- * page.
+ * Returns a page of the list, newest first, with bodies of up to `maxBytes` unless the first one is larger; `last` is null
+ * at the end. To save time, does not read bodies before the page.
  */
 export async function findLiveOrderPage(
   sql: SqlClient,
   { locationId, filter }: { locationId: string; filter: LiveOrderFilter },
-  { after, offset, limit, maxBytes }: ListedOrdersRange,
+  { after, offset, limit, maxBytes }: PageRange<LiveOrderListCursor> & { maxBytes: number },
 ): Promise<{ orders: ListedLiveOrderRow[]; last: LiveOrderListCursor | null }> {
   const rows = await sql<(Omit<ListedLiveOrderRow, "at"> & { at: Date; candidateCount: number })[]>`
     with page as (

@@ -75,14 +75,14 @@ const BackofficePage = z.object({
   nextPage: z.int().nullable(),
 });
 
-interface BackofficeTillFilter extends Pick<BackofficeRequest, "application" | "signal"> {
-  legacyId?: number | undefined;
-}
-
 /** Returns the tills that a backoffice lists. @throws `ApiError` legacy_not_configured, legacy_unavailable. */
 export async function fetchBackofficeTillList(
   config: TillIngestServiceConfig,
-  { application, legacyId, signal }: BackofficeTillFilter,
+  {
+    application,
+    legacyId,
+    signal,
+  }: Pick<BackofficeRequest, "application" | "signal"> & { legacyId?: number | undefined },
 ): Promise<LegacyTill[]> {
   const tills = new Map<number, LegacyTill>();
   try {
