@@ -78,11 +78,7 @@ const BackofficePage = z.object({
 /** Returns the tills that a backoffice lists. @throws `ApiError` legacy_not_configured, legacy_unavailable. */
 export async function fetchBackofficeTillList(
   config: TillIngestServiceConfig,
-  {
-    application,
-    legacyId,
-    signal,
-  }: Pick<BackofficeRequest, "application" | "signal"> & { legacyId?: number | undefined },
+  { application, legacyId, signal }: Omit<BackofficeRequest, "path" | "maxBytes"> & { legacyId: number | undefined },
 ): Promise<LegacyTill[]> {
   const tills = new Map<number, LegacyTill>();
   try {

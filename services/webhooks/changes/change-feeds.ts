@@ -1,16 +1,6 @@
 import type { ChangeAction, ChangeType } from "@pragma/contracts/changes";
-import { ApiError } from "@pragma/contracts/errors";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
-import { type AllChangesFeed, findAllChangesFeed, findRowsOfAllLocations } from "../queries/all-changes.ts";
-import {
-  type ChangeRowEntries,
-  type ChangeRowRange,
-  type FoundChangeRows,
-  findLastChangePosition,
-  findRowsOfLocation,
-} from "../queries/changes.ts";
+import type { ChangeRowEntries, ChangeRowRange, FoundChangeRows } from "../queries/changes.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
-import { allLocations } from "./change-waiters.ts";
 
 /**
  * The feed of a location, or of all locations.
@@ -28,27 +18,6 @@ export interface ChangeFeed {
   waitKey: string;
   findLastPosition(): Promise<number>;
   findRows(range: ChangeRowRange): Promise<FoundChangeRows>;
-}
-
-export function createFeedOfLocation(sql: SqlClient, locationId: string, lastPosition: number): ChangeFeed {
-  return {
-    ...{ id: locationId, lastPosition, waitKey: locationId },
-    async findLastPosition() {
-      const position = await findLastChangePosition(sql, locationId);
-      // The location was removed in the meantime.
-      if (position === undefined) throw new ApiError("location_not_found");
-      return position;
-    },
-    findRows: (range) => findRowsOfLocation(sql, locationId, range),
-  };
-}
-
-export function createFeedOfAllLocations(sql: SqlClient, { feedId, position }: AllChangesFeed): ChangeFeed {
-  return {
-    ...{ id: feedId, lastPosition: position, waitKey: allLocations },
-    findLastPosition: async () => (await findAllChangesFeed(sql)).position,
-    findRows: (range) => findRowsOfAllLocations(sql, range),
-  };
 }
 
 /** An entry of the change feed, with the cursor after it. */

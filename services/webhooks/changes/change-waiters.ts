@@ -13,12 +13,6 @@ export type ChangeWaiters = ReturnType<typeof createChangeWaiters>;
 /** Stands for the feed of all locations, instead of the id of a location. */
 export const allLocations = "all";
 
-interface ChangeWaitersOptions {
-  db: Database;
-  notifier: InstanceNotifier;
-  log: Logger;
-}
-
 interface WaitRequest {
   /** The id of the location, or `allLocations`. */
   waitKey: string;
@@ -43,7 +37,7 @@ const pollMs = 2_000;
 const sequencingDelayMs = 20;
 const maxSequencedBatches = 10;
 
-export function createChangeWaiters({ db, notifier, log }: ChangeWaitersOptions) {
+export function createChangeWaiters({ db, notifier, log }: { db: Database; notifier: InstanceNotifier; log: Logger }) {
   const locations = new Map<string, WaitingLocation>();
   const waitsOfKeys = new Admission(locationLimits.changeWaitsOfKey);
   const waits = new Admission(locationLimits.changeWaits);

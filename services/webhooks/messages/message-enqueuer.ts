@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookMessageBody, WebhookMessageData } from "@pragma/contracts/webhook-message";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findWebhookIdsPerEvent, type LocationWebhookEventKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -74,10 +73,17 @@ export function createWebhookMessageEnqueuer({ db, clock, config, scheduler }: M
 
   return {
     /** Returns the ids of the webhooks that subscribe to an event of a location. */
-    findSubscribedWebhookIds: batchCalls(
-      (matches: LocationWebhookEventKey[]) => findWebhookIdsPerEvent(db.sql, matches),
-      batchOptions,
-    ),
+    findSubscribedWebhookIds: batchCalls(async (matches: { locationId: string; event: WebhookEventName }[]) => {
+      const rows = await db.sql<{ position: number; id: string }[]>`
+        select match.position, w.id
+        from rows from (jsonb_to_recordset(${toRecordsetParameter(db.sql, matches)}) as (location_id uuid, event text))
+          with ordinality as match (location_id, event, position)
+        join webhooks w on w.location_id = match.location_id
+        where w.state <> 'deleted' and match.event = any(w.events)`;
+      const webhookIdsByMatch = matches.map((): string[] => []);
+      for (const { position, id } of rows) webhookIdsByMatch[position - 1]?.push(id);
+      return webhookIdsByMatch;
+    }, batchOptions),
     /**
      * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
      * webhooks are attempted as soon as the endpoint has capacity. Deliveries to paused or disabled webhooks stay

@@ -26,16 +26,11 @@ import {
   decodeChangeCursor,
   encodeChangeCursor,
 } from "../changes/change-cursor.ts";
-import {
-  type ChangeEntriesPage,
-  type ChangeFeed,
-  createFeedOfAllLocations,
-  createFeedOfLocation,
-  readChangeEntries,
-} from "../changes/change-feeds.ts";
+import { type ChangeEntriesPage, type ChangeFeed, readChangeEntries } from "../changes/change-feeds.ts";
+import { allLocations } from "../changes/change-waiters.ts";
 import type { WebhooksServiceContext } from "../context.ts";
-import { sequenceChanges } from "../queries/all-changes.ts";
-import { findLastChangePosition, lockChangeFeed } from "../queries/changes.ts";
+import { findAllChangesFeed, findRowsOfAllLocations, sequenceChanges } from "../queries/all-changes.ts";
+import { findLastChangePosition, findRowsOfLocation, lockChangeFeed } from "../queries/changes.ts";
 
 export const listChangesRoute = createRouteDefiner<WebhooksServiceContext>()({
   method: "get",
@@ -104,7 +99,16 @@ async function openFeedOfLocation(
     await resolveRequestedLocation(principal, locationId, locations, context);
     ({ position: lastPosition } = await db.transaction((tx) => lockChangeFeed(tx, locationId)));
   }
-  return createFeedOfLocation(db.sql, locationId, lastPosition);
+  return {
+    ...{ id: locationId, lastPosition, waitKey: locationId },
+    async findLastPosition() {
+      const position = await findLastChangePosition(db.sql, locationId);
+      // The location was removed in the meantime.
+      if (position === undefined) throw new ApiError("location_not_found");
+      return position;
+    },
+    findRows: (range) => findRowsOfLocation(db.sql, locationId, range),
+  };
 }
 
 /** Bounds the time of a request after many changes that nobody has read. The next request continues. */
@@ -124,7 +128,12 @@ async function openFeedOfAllLocations(
     const message = "Cannot be combined with allLocations";
     throw createInvalidRequestError([{ in: "query", path: "locationId", code: "conflict", message }]);
   }
-  return createFeedOfAllLocations(db.sql, await sequenceChanges(db, { maxBatches: maxSequencedBatches }));
+  const { feedId, position } = await sequenceChanges(db, { maxBatches: maxSequencedBatches });
+  return {
+    ...{ id: feedId, lastPosition: position, waitKey: allLocations },
+    findLastPosition: async () => (await findAllChangesFeed(db.sql)).position,
+    findRows: (range) => findRowsOfAllLocations(db.sql, range),
+  };
 }
 
 /** @throws `ApiError` scope_missing that names the scopes that the key needs for the requested types. */

@@ -172,22 +172,15 @@ export const getWebhookRoute = defineWebhooksRoute({
 
 /** @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location. */
 async function changeWebhookState(
-  {
-    params,
-    principal,
-    services: { db, clock },
-    audit,
-  }: Pick<
-    RouteHandlerInput<typeof webhookPathParams, undefined, undefined, WebhooksServiceContext>,
-    "params" | "principal" | "services" | "audit"
-  >,
+  input: RouteHandlerInput<typeof webhookPathParams, undefined, undefined, WebhooksServiceContext>,
   action: "webhook.paused" | "webhook.resumed" | "webhook.deleted",
   changes: { state: string; failingSince?: null; lastError?: null; warnedAt?: null },
   onCommitted: (id: string) => void = () => {},
 ): Promise<WebhookRow> {
-  return db.transaction(async (tx) => {
+  const { params, principal, services, audit } = input;
+  return services.db.transaction(async (tx) => {
     const [webhook] = await tx<WebhookRow[]>`
-      update webhooks set ${tx({ ...changes, disabledReason: null, updatedAt: clock() })}, revision = revision + 1
+      update webhooks set ${tx({ ...changes, disabledReason: null, updatedAt: services.clock() })}, revision = revision + 1
       where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
       returning ${webhookColumns(tx)}`;
     if (!webhook) throw new ApiError("webhook_not_found");
