@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ApiConsumer, ChangeApiConsumerRequest, RateLimit } from "@pragma/contracts/api-consumer";
+import type { ChangeApiConsumerRequest, RateLimit } from "@pragma/contracts/api-consumer";
 import type { AuditDetails } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
@@ -10,7 +10,7 @@ import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { adminApiConsumerName } from "./admin-key.ts";
 import { publishApiKeyChanged } from "./api-keys.ts";
-import type { AccountsServiceContext, ApiEntityRowWithDates } from "./context.ts";
+import type { AccountsServiceContext } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
@@ -19,7 +19,7 @@ import {
 } from "./permissions.ts";
 import type { ApiKeyEventFields } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
+import { type ConsumerRow, consumerColumns, insertApiConsumer, lockApiConsumer } from "./queries/consumers.ts";
 
 /** Maximum number of consumers of a location. With that of a consumer's keys, it bounds the keys of a location. */
 const maxConsumersPerLocation = 50;
@@ -32,7 +32,7 @@ const maxConsumersPerLocation = 50;
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsServiceContext,
   { name, principal, audit }: { name: string; principal: Principal; audit: AuditSource },
-): Promise<ApiEntityRowWithDates<ApiConsumer>> {
+): Promise<ConsumerRow> {
   const locationId = getReadRestrictionLocationId(principal);
   const scopes = defaultApiConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
@@ -81,7 +81,7 @@ interface ConsumerChange {
 export async function applyConsumerChange(
   { db, defaultRateLimit }: AccountsServiceContext,
   { id, change, principal, audit }: ConsumerChange,
-): Promise<ApiEntityRowWithDates<ApiConsumer>> {
+): Promise<ConsumerRow> {
   const locationId = getReadRestrictionLocationId(principal);
   return db.transaction(async (tx) => {
     const consumer = await lockApiConsumer(tx, { id, locationId });
@@ -97,7 +97,10 @@ export async function applyConsumerChange(
       const message = `Must include admin, because only a key with this scope could add the scope again to the consumer ${adminApiConsumerName}`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
-    const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });
+    const [changed] = await tx<[ConsumerRow]>`
+      update consumers set scopes = ${scopes}, rate_limit = ${rateLimit && tx.json(rateLimit)}, updated_at = now()
+      where id = ${id}
+      returning ${consumerColumns(tx)}`;
     const { traceparent } = audit;
     await Promise.all(keys.map((key) => publishApiKeyChanged(tx, key, { revoked: false, traceparent })));
     await insertAuditEvent(tx, audit, {

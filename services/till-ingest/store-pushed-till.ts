@@ -10,13 +10,13 @@ import {
   claimTillId,
   findTillLocationId,
   findTillRow,
-  insertTill,
   lockTillRow,
   type NewTillRow,
   type TillRow,
+  tillColumns,
 } from "./queries/tills.ts";
 import { createReplacedTillNotFoundError } from "./resolve-till-location.ts";
-import { createNextTillRevision, recordTillRevision } from "./till-revisions.ts";
+import { createNextTillRevision, pendingResultColumns, recordTillRevision } from "./till-revisions.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/parse-till-body.ts";
 
 export interface TillSubmission {
@@ -49,7 +49,12 @@ export async function storePushedTill(
   return db.transaction(async (tx) => {
     const claimant = await claimTillId(tx, { tillId: row.id, locationId: row.locationId });
     if (claimant !== row.locationId) throw createTillConflictError();
-    const inserted = await insertTill(tx, row, requeueAfterSeconds);
+    const first = { ...row, revision: 1 };
+    // Waits for concurrent inserts.
+    const [inserted] = await tx<TillRow[]>`
+      insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
+      on conflict do nothing
+      returning ${tillColumns(tx)}`;
     if (!inserted) {
       // A concurrent push inserted the till first. The row exists, because the directory row is locked, without which no till is deleted.
       const concurrent = await findTillRow(tx, row);

@@ -2,9 +2,9 @@ import type { ApiConsumer } from "@pragma/contracts/api-consumer";
 import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
-type ConsumerRow = ApiEntityRowWithDates<ApiConsumer>;
+export type ConsumerRow = ApiEntityRowWithDates<ApiConsumer>;
 
-const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /** Matches consumers of a location, without those with keys of other locations, which a change would affect. */
@@ -57,17 +57,6 @@ function isConsumer(tx: SqlTransaction, consumer: ConsumerIdentity): SqlFragment
   const { name, locationId } = consumer;
   if (locationId === null) return tx`name = ${name} and location_id is null`;
   return tx`coalesce(display_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)}`;
-}
-
-export async function updateApiConsumerRow(
-  tx: SqlTransaction,
-  { id, scopes, rateLimit }: Pick<ConsumerRow, "id" | "scopes" | "rateLimit">,
-): Promise<ConsumerRow> {
-  const [row] = await tx<[ConsumerRow]>`
-    update consumers set scopes = ${scopes}, rate_limit = ${rateLimit && tx.json(rateLimit)}, updated_at = now()
-    where id = ${id}
-    returning ${consumerColumns(tx)}`;
-  return row;
 }
 
 /** Returns the query that lists the consumers that a location created, or all consumers if `locationId` is null. */

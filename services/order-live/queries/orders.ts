@@ -84,16 +84,6 @@ export async function upsertLiveOrderRows(
       departed_at = null, closed_at = null`;
 }
 
-/** Marks live orders as departed. `closedAt` is when their till was closed; null if no report contains them. */
-export async function markOrdersNoLongerLive(
-  tx: SqlTransaction,
-  { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
-): Promise<void> {
-  await tx`
-    update live_orders set departed_at = now(), closed_at = ${closedAt}, body = null, etag = null
-    where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-}
-
 /** Returns the totals of live orders, for the orders that no till contains, by the till of their shift. */
 export async function findOrdersWithoutTill(
   tx: SqlTransaction,

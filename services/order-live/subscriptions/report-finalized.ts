@@ -4,7 +4,7 @@ import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
 import { replaceFutureTime } from "../order-state.ts";
 import { publishDeparture } from "../publish-shift-changes.ts";
-import { findLiveOrderStates, findOrdersWithoutTill, markOrdersNoLongerLive } from "../queries/orders.ts";
+import { findLiveOrderStates, findOrdersWithoutTill } from "../queries/orders.ts";
 import { lockStreamPosition } from "../queries/streams.ts";
 
 /** Removes the orders of a report, and all others with its `tillId`, from the live orders. See `findSkipReason`. */
@@ -33,8 +33,12 @@ export const removeReportedSubscription = defineEventSubscription<OrderLiveServi
       const otherIds = ids.filter((id) => !reportedIds.has(id));
       const ordersWithoutTill =
         otherIds.length === 0 ? undefined : await findOrdersWithoutTill(tx, { locationId, ids: otherIds });
-      await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
-      await markOrdersNoLongerLive(tx, { locationId, ids: otherIds, closedAt: null });
+      // No report contains the others, so that they were not closed.
+      await tx`
+        update live_orders set
+          departed_at = now(), closed_at = case when id <> all(${otherIds}::uuid[]) then ${closedAt} end, body = null,
+          etag = null
+        where location_id = ${locationId} and id = any(${ids}::uuid[])`;
       const departure = { locationId, lastPosition, orders, reason: "till", tillId, traceparent } as const;
       await publishDeparture(
         tx,

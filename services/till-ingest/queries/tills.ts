@@ -56,83 +56,10 @@ export async function findTillRow(
   return till;
 }
 
-/** Inserts and returns a till, whose id must be claimed; undefined if it exists. Waits for concurrent inserts. */
-export async function insertTill(
-  tx: SqlTransaction,
-  till: NewTillRow,
-  requeueAfterSeconds: number,
-): Promise<TillRow | undefined> {
-  const first = { ...till, revision: 1 };
-  const [inserted] = await tx<TillRow[]>`
-    insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
-    on conflict do nothing
-    returning ${tillColumns(tx)}`;
-  return inserted;
-}
-
 export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKey): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`
     select ${tillColumns(tx)} from tills where location_id = ${locationId} and id = ${id} for update`;
   return till;
-}
-
-/** Deletes a till, its revisions and its directory row. Returns the keys of the bodies of all revisions. */
-export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey): Promise<string[]> {
-  const rows = await tx<{ objectKey: string; isRemoved: boolean }[]>`
-    delete from till_versions where location_id = ${locationId} and till_id = ${id}
-    returning object_key, body_removed_at is not null as is_removed`;
-  await tx`delete from tills where location_id = ${locationId} and id = ${id}`;
-  await tx`delete from till_directory where till_id = ${id} and location_id = ${locationId}`;
-  return [...new Set(rows.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey))];
-}
-
-export interface NextTillRevision {
-  /** If omitted, the revision keeps the current body. A body without personal data has the hash of the pushed body. */
-  body?: NewTillRow & Partial<Pick<TillRow, "pushedHash">>;
-  timeZone?: string | undefined;
-  isErasure?: boolean;
-  requeueAfterSeconds: number;
-}
-
-/** Updates a till to its next revision and returns the till. */
-export async function saveNextTillRevision(
-  tx: SqlTransaction,
-  till: TillRow,
-  { body, timeZone = till.timeZone, isErasure = false, requeueAfterSeconds }: NextTillRevision,
-): Promise<TillRow> {
-  const revision = till.revision + 1;
-  const next = {
-    ...{ revision, timeZone, isTraining: body?.isTraining ?? till.isTraining },
-    ...(isErasure && { erasedRevision: revision }),
-  };
-  const replaced = body && {
-    format: body.format,
-    serverId: body.serverId,
-    hash: body.hash,
-    objectKey: body.objectKey,
-    size: body.size,
-    timeZone: body.timeZone,
-    orderCount: body.orderCount,
-    pushedHash: body.pushedHash ?? null,
-    updatedAt: new Date(),
-  };
-  const [updated] = await tx<[TillRow]>`
-    update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, requeueAfterSeconds) })}
-    where location_id = ${till.locationId} and id = ${till.id} returning ${tillColumns(tx)}`;
-  return updated;
-}
-
-/**
- * Returns the columns of a revision that waits for its report, or for the removal of its report if it became a training
- * till.
- */
-function pendingResultColumns(
-  { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,
-  requeueAfterSeconds: number,
-) {
-  return isTraining && revision === 1
-    ? { resultRevision: revision, nextRequeueAt: null, requeueCount: 0 }
-    : { resultRevision: null, nextRequeueAt: new Date(Date.now() + requeueAfterSeconds * 1000), requeueCount: 0 };
 }
 
 /** Records the result of a revision, unless the result of this revision or of a higher revision is already recorded. */

@@ -1,7 +1,7 @@
 import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestServiceContext } from "../context.ts";
 import { scheduleObjectRemoval } from "../queries/pending-uploads.ts";
-import { deleteTill, lockTillRow, recordTillReportResult } from "../queries/tills.ts";
+import { lockTillRow, recordTillReportResult } from "../queries/tills.ts";
 
 /** Record what became of the report of a till. */
 export const reportEventSubscriptions: EventSubscription<TillIngestServiceContext>[] = [
@@ -28,7 +28,13 @@ export const reportEventSubscriptions: EventSubscription<TillIngestServiceContex
       const till = await lockTillRow(tx, { locationId, id: tillId });
       // A later revision gets a report, which expires by itself.
       if (!till || till.revision > revision) return;
-      await scheduleObjectRemoval(tx, await deleteTill(tx, till), { ageHours: 0 });
+      const bodies = await tx<{ objectKey: string; isRemoved: boolean }[]>`
+        delete from till_versions where location_id = ${locationId} and till_id = ${tillId}
+        returning object_key, body_removed_at is not null as is_removed`;
+      await tx`delete from tills where location_id = ${locationId} and id = ${tillId}`;
+      await tx`delete from till_directory where till_id = ${tillId} and location_id = ${locationId}`;
+      const keys = bodies.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey);
+      await scheduleObjectRemoval(tx, keys, { ageHours: 0 });
     }),
   ),
 ];
