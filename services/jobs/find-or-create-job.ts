@@ -14,7 +14,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { JobsServiceConfig } from "./config.ts";
 import type { JobQueue } from "./job-queue.ts";
-import { findDuplicateJob, insertJob, type JobRow, lockJobRow, updateUnfinishedJobRow } from "./queries/jobs.ts";
+import { insertJob, type JobRow, jobColumns, lockJobRow, updateUnfinishedJobRow } from "./queries/jobs.ts";
 import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
@@ -54,7 +54,11 @@ export async function findOrCreateJob(
   return db.transaction(async (tx) => {
     // So that concurrent requests cannot exceed the limits.
     for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockInTransaction(tx, db, name);
-    const existing = await findDuplicateJob(tx, { locationId, jobId, deduplicationId });
+    const [existing] = await tx<JobRow[]>`
+      select ${jobColumns(tx)} from location_jobs
+      where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${deduplicationId}
+        and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
+      order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
     if (existing) return { job: existing, isNew: false };
     if (options.parent) await addChildToParent(tx, locationId, options.parent, config.JOBS_MAX_CHILDREN_PER_PARENT);
     await checkJobLimits(tx, { locationId, principal, job }, config);

@@ -68,7 +68,7 @@ export async function storeLiveOrders(
       findErasedOrderIds(tx, { locationId, orderIds: ids }),
       findOrderStates(tx, { locationId, ids }),
       findFinalTillsAndOpenShifts(tx, { locationId, tillIds }),
-      claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
+      claimUnreportedDevices(tx, locationId, orders),
     ]);
     const now = new Date().toISOString();
     const changes: OrderChange[] = [];
@@ -210,25 +210,22 @@ async function writeChanges(
   ]);
 }
 
-/** Returns each device of these orders once, with its name in the last order that contains the device. */
-function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdentity[] {
-  const devices = orders.flatMap(({ device }) => device ?? []);
-  return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
-}
-
 /** Without this quota, invented devices in unchanged orders could fill the stream of the events of all tills. */
 const deviceEventQuota = { name: "device_events", maximum: 100 * maxDevicesPerLocation, unit: "events" };
 
 /**
- * Returns the devices that were not published within the last hour or whose name has changed, and records them as
- * published. Returns none if the daily quota is used up. Only the `maxDevicesPerLocation` devices that were published
- * last are stored.
+ * Returns the devices of these orders that were not published within the last hour or whose name has changed, and records
+ * them as published. Returns none if the daily quota is used up. Only the `maxDevicesPerLocation` devices that were
+ * published last are stored.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,
   locationId: string,
-  devices: PosDeviceIdentity[],
+  orders: ValidatedLiveOrderUpsert[],
 ): Promise<PosDeviceIdentity[]> {
+  const seenDevices = orders.flatMap(({ device }) => device ?? []);
+  // Contains each device once, with its name in the last order that contains the device.
+  const devices = [...new Map(seenDevices.map((device) => [device.deviceId, device])).values()];
   const unreported = await tx<PosDeviceIdentity[]>`
     insert into published_devices as existing (location_id, id, name, published_at)
     select ${locationId}, device_id, name, now()

@@ -1,8 +1,6 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
-import type { ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { ApiEntityRowWithDates } from "../context.ts";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface NewApiKeyRow {
   id: string;
@@ -92,28 +90,3 @@ export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) =>
   table: sql`api_keys`,
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
-
-type ResolvedKeyRow = ApiEntityRowWithDates<ResolvedApiKey> & { lastUsedAt: Date | null };
-
-/** Returns the key with this hash, with its consumer and location, even if it is revoked or has expired. */
-export async function findResolvedKeyRowByHash({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
-  const [row] = await sql<ResolvedKeyRow[]>`
-    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at, ${effectiveExpiry(sql)} as expires_at,
-      k.revoked_at,
-      case when l.id is not null then
-        json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone)
-      end as location
-    from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
-    where k.hash = ${hash}`;
-  return row;
-}
-
-/** Records that a key is used now. Does nothing if a use was recorded in the last minute, or if the row is locked. */
-export async function recordApiKeyUse({ sql }: Database, id: string): Promise<void> {
-  await sql`
-    update api_keys set last_used_at = now() where id = (
-      select id from api_keys
-      where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
-      for no key update skip locked
-    )`;
-}

@@ -4,9 +4,9 @@ import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import { LocationRef, LocationRefWithCurrency, ResolvedApiKey } from "@pragma/contracts/principal";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { defineAccountsRoute } from "../context.ts";
+import { type ApiEntityRowWithDates, defineAccountsRoute } from "../context.ts";
 import { createLocationNotFoundError } from "../locations.ts";
-import { findResolvedKeyRowByHash, recordApiKeyUse } from "../queries/api-keys.ts";
+import { effectiveExpiry } from "../queries/api-keys.ts";
 import { findLocationRef } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
@@ -26,14 +26,29 @@ export const internalApiKeyLookupRoute = defineAccountsRoute({
   responses: { 200: { description: "The key with its consumer and location", schema: ResolvedApiKey } },
   errors: ["key_not_found"],
   async handle({ params, services }) {
-    const key = await findResolvedKeyRowByHash(services.db, params.hash);
+    const { sql } = services.db;
+    const [key] = await sql<(ApiEntityRowWithDates<ResolvedApiKey> & { lastUsedAt: Date | null })[]>`
+      select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at,
+        ${effectiveExpiry(sql)} as expires_at, k.revoked_at,
+        case when l.id is not null then
+          json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone)
+        end as location
+      from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
+      where k.hash = ${params.hash}`;
     if (!key) throw new ApiError("key_not_found");
     const { lastUsedAt, ...resolvedKey } = key;
     const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
     const hasExpired = key.expiresAt !== null && key.expiresAt.getTime() <= Date.now();
     if (!key.revokedAt && !hasExpired && !isRecentlyRecorded) {
-      // An error is only logged, because the key is valid even if the time of its use cannot be recorded.
-      await recordApiKeyUse(services.db, key.keyId).catch((error) =>
+      // Does nothing if another process has recorded a use, or if the row is locked. An error is only logged, because the
+      // key is valid even if the time of its use cannot be recorded.
+      const recording = sql`
+        update api_keys set last_used_at = now() where id = (
+          select id from api_keys
+          where id = ${key.keyId} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+          for no key update skip locked
+        )`;
+      await recording.catch((error) =>
         services.log.warn({ err: error, keyId: key.keyId }, "could not record API key use"),
       );
     }

@@ -61,19 +61,6 @@ export async function lockJobRow(tx: SqlTransaction, { locationId, id }: JobPrim
   return job;
 }
 
-/** Returns the job with this jobId. If there is none, returns the job with this active deduplication id. */
-export async function findDuplicateJob(
-  tx: SqlTransaction,
-  { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
-): Promise<JobRow | undefined> {
-  const [job] = await tx<JobRow[]>`
-    select ${jobColumns(tx)} from location_jobs
-    where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${deduplicationId}
-      and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
-    order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
-  return job;
-}
-
 /**
  * Inserts a job, or a run of a repeating job, that is due at `dueAt`. By default, the job is due immediately. A
  * repeating job itself is never due, because its runs are separate rows.
