@@ -1,4 +1,3 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { otherTimeZoneTillsRequestSchema, otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
@@ -24,7 +23,7 @@ import {
   lockTillRow,
   type TillRow,
 } from "./queries/tills.ts";
-import { createTillNotFoundError } from "./resolve-till-location.ts";
+import { createTillNotFoundError, ignoreMissingLocation } from "./resolve-till-location.ts";
 import { createNextTillRevision } from "./till-revisions.ts";
 
 interface TillReprocessing {
@@ -48,7 +47,8 @@ export async function requestTillReprocessing(
 ): Promise<TillRow> {
   const tillLocationId = locationId ?? (await findTillLocationId(db, id));
   if (tillLocationId === undefined) throw createTillNotFoundError(id);
-  const timeZone = await findCurrentTimeZone(locations, tillLocationId, context);
+  const location = await ignoreMissingLocation(locations.getById(tillLocationId, context));
+  const timeZone = location?.timeZone;
   return db.transaction(async (tx) => {
     const till = await lockTillRow(tx, { locationId: tillLocationId, id });
     if (!till) throw createTillNotFoundError(id);
@@ -65,20 +65,6 @@ export async function requestTillReprocessing(
     const revision = { reason: "reprocess", timeZone, requeueAfterSeconds, author, traceparent } as const;
     return createNextTillRevision(tx, till, revision);
   });
-}
-
-/** Returns the time zone of a location, which may have changed since its tills were pushed; undefined without one. */
-async function findCurrentTimeZone(
-  locations: TillIngestServiceContext["locations"],
-  locationId: string,
-  context: ObservabilityContext,
-): Promise<string | undefined> {
-  try {
-    return (await locations.getById(locationId, context)).timeZone;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "location_not_found") return undefined;
-    throw error;
-  }
 }
 
 /** Returns whether a reprocessing in this time zone waits for its report. An overdue one may be lost, and does not. */
@@ -132,8 +118,10 @@ async function reprocessBatch(
     const tillsByLocation = [...groupByLocation(keys)];
     // Before any till is locked, because a request can take seconds.
     const timeZones = new Map<string, string | undefined>();
-    for (const [locationId] of tillsByLocation)
-      timeZones.set(locationId, await findCurrentTimeZone(locations, locationId, context));
+    for (const [locationId] of tillsByLocation) {
+      const location = await ignoreMissingLocation(locations.getById(locationId, context));
+      timeZones.set(locationId, location?.timeZone);
+    }
     const { traceparent } = context;
     for (const [locationId, tills] of tillsByLocation) {
       const timeZone = timeZones.get(locationId);

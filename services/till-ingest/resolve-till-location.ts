@@ -7,6 +7,13 @@ import type { TillIngestServiceContext } from "./context.ts";
 import { findTillLocationId, findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
+/** Returns the result of a lookup of a location; undefined if the location does not exist. */
+export const ignoreMissingLocation = <Result>(lookup: Promise<Result>): Promise<Result | undefined> =>
+  lookup.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "location_not_found") return undefined;
+    throw error;
+  });
+
 /** Returns the location that a V1 till states. @throws `ApiError` location_forbidden, location_not_found. */
 export async function resolveLegacyLocation(
   { location: own, scopes }: Principal,

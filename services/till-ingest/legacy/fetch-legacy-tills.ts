@@ -4,7 +4,7 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { Admission } from "@pragma/runtime/admission/admission";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "../context.ts";
-import { resolveLegacyLocation } from "../resolve-till-location.ts";
+import { ignoreMissingLocation, resolveLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
 import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireBackofficeUrl } from "./backoffice.ts";
 
@@ -34,9 +34,11 @@ export async function fetchAndStoreLegacyTills(
 ): Promise<LegacyFetchResults[]> {
   const deadline = Date.now() + fetchStartLimitMs;
   const fetches = new Admission({ perProcess: services.config.LEGACY_CONCURRENCY });
+  const findLocationOf = (till: LegacyTill) =>
+    ignoreMissingLocation(resolveLegacyLocation(request.principal, till, services.locations, request.context));
   const groups = await Promise.all(
     groupByLocation(requestedTills).map((tills) =>
-      fetches.run(async () => ({ tills, location: await findLocationOfTill(services, tills[0], request) })),
+      fetches.run(async () => ({ tills, location: await findLocationOf(tills[0]) })),
     ),
   );
   for (const { application } of requestedTills) requireBackofficeUrl(services.config, application);
@@ -92,20 +94,6 @@ function groupByLocation(legacyTills: LegacyTill[]): [LegacyTill, ...LegacyTill[
     locations.set(locationKey, tills.set(till.serverId, till));
   }
   return [...locations.values()].map((tills) => [...tills.values()] as [LegacyTill, ...LegacyTill[]]);
-}
-
-/** Returns the location of a till; undefined if it does not exist. */
-async function findLocationOfTill(
-  { locations }: Pick<TillIngestServiceContext, "locations">,
-  till: LegacyTill,
-  { principal, context }: Pick<LegacyTillFetch, "principal" | "context">,
-): Promise<LocationRef | undefined> {
-  try {
-    return await resolveLegacyLocation(principal, till, locations, context);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
-    return undefined;
-  }
 }
 
 /** Fetches a till and stores it. @throws `LegacyBackofficeError`; the `ApiError`s of a push; the abort reason. */

@@ -45,10 +45,7 @@ interface FailingEndpointUpdate {
  * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing. The attempts must be
  * sorted by end time. Failed test messages are ignored, because the endpoint may still be under development.
  */
-export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhookAttempt[]): {
-  healthyWebhookIds: string[];
-  failingEndpoints: FailingEndpointUpdate[];
-} {
+export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhookAttempt[]) {
   const succeededWebhookIds = new Set<string>();
   const goneWebhookIds = new Set<string>();
   const failing = new Map<string, FailingEndpointUpdate>();
