@@ -5,7 +5,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import { getReadRestrictionLocationId, type LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { findTillLocationId, findTillRow, type TillRow } from "./queries/tills.ts";
-import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
+import type { TillMetadata } from "./validation/parse-till-body.ts";
 
 /** Returns the result of a lookup of a location; undefined if the location does not exist. */
 export const ignoreMissingLocation = <Result>(lookup: Promise<Result>): Promise<Result | undefined> =>
@@ -17,7 +17,7 @@ export const ignoreMissingLocation = <Result>(lookup: Promise<Result>): Promise<
 /** Returns the location that a V1 till states. @throws `ApiError` location_forbidden, location_not_found. */
 export async function resolveLegacyLocation(
   { location: own, scopes }: Principal,
-  { application, legacyId }: LegacyLocationIdentity,
+  { application, legacyId }: NonNullable<TillMetadata["legacyLocation"]>,
   locations: LocationLookupClient,
   context: ObservabilityContext,
 ): Promise<LocationRef> {

@@ -58,12 +58,10 @@ export async function recordSeenDevice(
     )`;
 }
 
-type LegacyLocationId = Pick<Location, "application"> & { legacyId: number };
-
 /** Returns the location with this id, or with this legacy id in the legacy backoffice of this application. */
 export async function findLocationRef(
   sql: SqlClient | SqlTransaction,
-  location: { id: string } | LegacyLocationId,
+  location: { id: string } | (Pick<Location, "application"> & { legacyId: number }),
 ): Promise<LocationRefWithCurrency | undefined> {
   const isLocation =
     "id" in location

@@ -103,8 +103,8 @@ async function fetchLegacyTill(
   { location, principal, signal, context }: Omit<LegacyTillFetch, "tills"> & { location: LocationRef },
 ): Promise<void> {
   const request = { application, path: `/tills/${serverId}`, maxBytes: maxTillBytes, signal };
-  const bytes = await fetchFromLegacyBackoffice(services.config, request);
-  const till = await services.reader.read(bytes, "V1", location.id);
+  const body = await fetchFromLegacyBackoffice(services.config, request);
+  const { result: till, bytes } = await services.reader.read(body, "V1", location.id);
   if ("issues" in till) {
     const [first] = till.issues;
     throw new LegacyBackofficeError(
@@ -119,5 +119,5 @@ async function fetchLegacyTill(
   if (statedId !== null && statedId !== serverId)
     throw new LegacyBackofficeError(`The backoffice returned the till ${statedId} instead of the requested till.`);
   const metadata = { ...till.metadata, serverId };
-  await storePushedTill(services, { location, till: { ...till, metadata }, principal, context });
+  await storePushedTill(services, { location, till: { ...till, bytes, metadata }, principal, context });
 }

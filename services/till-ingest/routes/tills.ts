@@ -34,9 +34,9 @@ function createTillRequestBodyParser(
   return {
     schema,
     maxBytes: maxRequestBodyBytes,
-    async parse(bytes, { reader }, sender) {
-      const till = await reader.read(bytes, format, sender);
-      return "issues" in till ? till : { value: till };
+    async parse(body, { reader }, sender) {
+      const { result, bytes } = await reader.read(body, format, sender);
+      return "issues" in result ? result : { value: { ...result, bytes } };
     },
   };
 }

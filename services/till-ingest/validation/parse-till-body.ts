@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device";
+import type { LegacyTill } from "@pragma/contracts/legacy-till";
 import { PosOrderData } from "@pragma/contracts/order-data";
-import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import type { TillWarning } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
@@ -32,12 +32,6 @@ export type TillFormat = "V1" | "V2";
 /** The format that a request accepts. With "either", the format is detected from the body. */
 export type AcceptedTillBodyFormat = TillFormat | "either";
 
-/** The identity of a location in the legacy backoffice of its application. */
-export interface LegacyLocationIdentity {
-  application: PosApplicationName;
-  legacyId: number;
-}
-
 /** The fields of a till body that this service uses. */
 export interface TillMetadata {
   format: TillFormat;
@@ -50,7 +44,7 @@ export interface TillMetadata {
   /** The number of a V1 till in the legacy backoffice, if the body states it. */
   serverId: number | null;
   /** The location that a V1 till states. That of a V2 till is known from the request or from the stored till. */
-  legacyLocation: LegacyLocationIdentity | null;
+  legacyLocation: Pick<LegacyTill, "application" | "legacyId"> | null;
 }
 
 /** A valid till body: its metadata, the currencies that its rows name, and what is probably wrong with it. */
@@ -174,22 +168,10 @@ const maxInlineBytes = 128 * 1024;
 
 /** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
 export function createThreadedTillBodyParser(options: { threads: number; heapMegabytes: number }) {
-  const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBodyMetadata, {
+  return createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBodyMetadata, {
     ...options,
     maxInlineBytes,
   });
-  return {
-    ...reader,
-    /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
-    async read(
-      body: Uint8Array,
-      format: AcceptedTillBodyFormat,
-      sender: string,
-    ): Promise<TillMetadataWithBodyBytes | RequestBodyIssues> {
-      const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result ? result : { ...result, bytes };
-    },
-  };
 }
 
 /** Returns the format of a body. Only V1 wraps the till in `tillJson`. */
