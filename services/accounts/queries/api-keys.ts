@@ -82,11 +82,3 @@ export async function limitApiKeyOverlap(
     returning ${effectiveExpiry(tx)} as expires_at`;
   return row.expiresAt;
 }
-
-export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
-  columns: sql`
-    id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
-    created_at, last_used_at, revoked_at, ${effectiveExpiry(sql)} as expires_at, created_by, revoked_by`,
-  table: sql`api_keys`,
-  where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
-});

@@ -8,7 +8,7 @@ export const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /** Matches consumers of a location, without those with keys of other locations, which a change would affect. */
-const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
+export const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (
     select 1 from api_keys where consumer_id = consumers.id and api_keys.location_id is distinct from ${locationId}
   )`;
@@ -58,10 +58,3 @@ function isConsumer(tx: SqlTransaction, consumer: ConsumerIdentity): SqlFragment
   if (locationId === null) return tx`name = ${name} and location_id is null`;
   return tx`coalesce(display_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)}`;
 }
-
-/** Returns the query that lists the consumers that a location created, or all consumers if `locationId` is null. */
-export const buildApiConsumerListSql = (sql: SqlClient, locationId: string | null) => ({
-  columns: consumerColumns(sql),
-  table: sql`consumers`,
-  where: locationId === null ? sql`true` : isCreatedByLocation(sql, locationId),
-});

@@ -14,7 +14,7 @@ import { z } from "zod";
 import { createConsumerApiKey, revokeApiKey, rotateApiKey } from "../api-keys.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { resolveListedLocationId } from "../permissions.ts";
-import { buildApiKeyListSql } from "../queries/api-keys.ts";
+import { effectiveExpiry } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
@@ -38,8 +38,13 @@ export const listApiKeysRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveListedLocationId(principal, query.locationId);
-    const list = buildApiKeyListSql(services.db.sql, locationId);
-    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, services.db.sql, list);
+    const { sql } = services.db;
+    const columns = sql`
+      id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name,
+      location_id, created_at, last_used_at, revoked_at, ${effectiveExpiry(sql)} as expires_at, created_by, revoked_by`;
+    const where = locationId === null ? sql`true` : sql`location_id = ${locationId}`;
+    const list = { columns, table: sql`api_keys`, where };
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 

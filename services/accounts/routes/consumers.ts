@@ -7,7 +7,7 @@ import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/loca
 import { z } from "zod";
 import { applyConsumerChange, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
-import { buildApiConsumerListSql } from "../queries/consumers.ts";
+import { consumerColumns, isCreatedByLocation } from "../queries/consumers.ts";
 
 const consumerRouteDefaults = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
 
@@ -24,8 +24,10 @@ export const listConsumersRoute = defineAccountsRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
-    const list = buildApiConsumerListSql(services.db.sql, locationId);
-    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, services.db.sql, list);
+    const { sql } = services.db;
+    const where = locationId === null ? sql`true` : isCreatedByLocation(sql, locationId);
+    const list = { columns: consumerColumns(sql), table: sql`consumers`, where };
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 

@@ -55,16 +55,3 @@ export async function findLiveOrderChangeLogEntries(
     select position, order_id, before, after, body from measured
     where number = 1 or bytes <= ${maxBytes} order by position`;
 }
-
-/** Returns the last position of a location's stream, and the first position from which a stream can be resumed. */
-export async function findLiveOrderLogRange(
-  sql: SqlClient,
-  locationId: string,
-): Promise<{ first: number; last: number }> {
-  const [row] = await sql<{ first: number; last: number }[]>`
-    select position as last, coalesce(
-      (select min(position) - 1 from order_revisions where location_id = ${locationId}), position
-    ) as first
-    from location_streams where location_id = ${locationId}`;
-  return row ?? { first: 0, last: 0 };
-}

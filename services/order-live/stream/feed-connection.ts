@@ -1,5 +1,5 @@
 import { findLiveOrderPage, type LiveOrderListCursor } from "../queries/listed-orders.ts";
-import { findLiveOrderChangeLogEntries, findLiveOrderLogRange } from "../queries/streams.ts";
+import { findLiveOrderChangeLogEntries } from "../queries/streams.ts";
 import type { LiveOrderStreamConnection } from "./live-connection.ts";
 import type { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import {
@@ -56,8 +56,17 @@ export async function streamLiveOrderEventsToClient(
   }
 }
 
+/** Returns the last position of a location's stream, and the first position from which a stream can be resumed. */
 const readLogRange = (connection: LiveOrderStreamConnection, locationLog: LiveOrderChangeLogReader) =>
-  locationLog.readForConnection(connection, () => findLiveOrderLogRange(locationLog.sql, locationLog.locationId));
+  locationLog.readForConnection(connection, async () => {
+    const { sql, locationId } = locationLog;
+    const [row] = await sql<{ first: number; last: number }[]>`
+      select position as last, coalesce(
+        (select min(position) - 1 from order_revisions where location_id = ${locationId}), position
+      ) as first
+      from location_streams where location_id = ${locationId}`;
+    return row ?? { first: 0, last: 0 };
+  });
 
 /** The log positions of the order states that the stream has sent initially, by order id. */
 type SentPositions = Map<string, number>;
