@@ -11,8 +11,8 @@ import {
   boundedString,
   field,
   nullWhenAbsent,
+  requestBodySchema,
   withoutFieldDefaults,
-  withUnstorableTextCheck,
 } from "./fields.ts";
 
 const accountNumber = z
@@ -157,7 +157,7 @@ const accountingConfigInputShape = {
   ),
 };
 
-export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(object(accountingConfigInputShape)).meta({
+export const ReplaceAccountingConfigRequest = requestBodySchema(accountingConfigInputShape).meta({
   id: "ReplaceAccountingConfig",
   description:
     "New content of an accounting config. Omitted fields get their default values. The default accounts follow the French chart of accounts.",
@@ -172,12 +172,10 @@ export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(object(acc
 /** The rules that convert reports to journal entries. */
 export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
-export const CreateAccountingConfigRequest = withUnstorableTextCheck(
-  object({
-    locationId: z.guid().optional().describe("ID of the config's location. Defaults to the API key's location."),
-    ...accountingConfigInputShape,
-  }),
-).meta({
+export const CreateAccountingConfigRequest = requestBodySchema({
+  locationId: z.guid().optional().describe("ID of the config's location. Defaults to the API key's location."),
+  ...accountingConfigInputShape,
+}).meta({
   id: "CreateAccountingConfig",
   description:
     "An accounting config to create. Omitted fields get their default values. The default accounts follow the French chart of accounts.",

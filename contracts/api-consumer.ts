@@ -1,6 +1,6 @@
 import { object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
-import { boundedArray, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
+import { boundedArray, boundedString, field, requestBodySchema } from "./fields.ts";
 import { apiScopeNames, defaultApiConsumerScopes } from "./scopes.ts";
 
 /** The name of a consumer, unique among the consumers of its location, or among those that operators created. */
@@ -59,7 +59,7 @@ export const ApiConsumer = object({
 
 export type ApiConsumer = z.infer<typeof ApiConsumer>;
 
-export const CreateApiConsumerRequest = withUnstorableTextCheck(object({ name: ConsumerNameSchema })).meta({
+export const CreateApiConsumerRequest = requestBodySchema({ name: ConsumerNameSchema }).meta({
   id: "CreateConsumer",
   description:
     "A consumer to create. Its name must be unique among the consumers of the location or, if an operator creates the consumer, among the consumers created by operators.",
@@ -76,17 +76,15 @@ export const ChangeApiConsumerRequest = object({ scopes: ScopesSchema, rateLimit
 
 export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 
-export const CreateApiKeyRequest = withUnstorableTextCheck(
-  object({
-    locationId: field.uuid("ID of the location to which the API key gives access"),
-    consumerName: ConsumerNameSchema,
-    expiresAt: RequestDateTime.optional().meta({
-      description:
-        "When the API key stops working, which must be in the future. By default, it does not expire. If the calling key expires and does not have the scope `locations:any`, the new key must not expire later, and by default expires with it.",
-      example: "2027-05-29T00:00:00.000Z",
-    }),
+export const CreateApiKeyRequest = requestBodySchema({
+  locationId: field.uuid("ID of the location to which the API key gives access"),
+  consumerName: ConsumerNameSchema,
+  expiresAt: RequestDateTime.optional().meta({
+    description:
+      "When the API key stops working, which must be in the future. By default, it does not expire. If the calling key expires and does not have the scope `locations:any`, the new key must not expire later, and by default expires with it.",
+    example: "2027-05-29T00:00:00.000Z",
   }),
-).meta({
+}).meta({
   id: "CreateApiKey",
   description: "An API key to create for a consumer at a location",
   example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },

@@ -73,14 +73,13 @@ const sumsSchema = z.record(z.string(), z.int()).meta({
   description: `Sums of amounts in minor units (1400 means 14.00 EUR, or 1400 JPY), by column. ${sumsDescription}.`,
 });
 
-const rowsSchema = z.int().min(0);
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 const fileSchema = object({
   name: field.text("Name of the file, unique within the export"),
   url: field.url("URL of the file, which supports range requests"),
   bytes: field.count("Size of the file in bytes, as it is downloaded"),
-  rows: rowsSchema.describe("Number of rows in the file, without the header of a CSV file"),
+  rows: field.count("Number of rows in the file, without the header of a CSV file"),
   sha256: sha256Schema.describe("SHA-256 of the file as it is downloaded, in hexadecimal"),
   sums: sumsSchema,
   firstDay: field.date("First business day in the file"),
@@ -88,10 +87,10 @@ const fileSchema = object({
 }).meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
 
 const manifestSchema = object({
-  rows: rowsSchema.describe("Number of rows in all files"),
-  reports: rowsSchema.describe("Number of reports that were read"),
+  rows: field.count("Number of rows in all files"),
+  reports: field.count("Number of reports that were read"),
   bytes: field.count("Total size of all files in bytes"),
-  files: rowsSchema.describe("Number of files"),
+  files: field.count("Number of files"),
   sums: sumsSchema,
   sha256: sha256Schema.describe(
     "SHA-256, in hexadecimal, of the hexadecimal SHA-256 of all files in their order, each followed by a line feed",
@@ -134,9 +133,9 @@ export const BulkExport = object({
     .nullable()
     .describe("Why the export has no files; null unless `state` is `failed` or `removed`"),
   progress: object({
-    daysDone: rowsSchema.describe("Number of business days that were exported"),
+    daysDone: field.count("Number of business days that were exported"),
     daysTotal: field.positiveInteger("Number of business days to export"),
-    rows: rowsSchema.describe("Number of rows that were exported"),
+    rows: field.count("Number of rows that were exported"),
   }).describe(
     "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
   ),

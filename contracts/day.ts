@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import { paymentModes } from "./enumerations.ts";
 import { dayExample } from "./examples/day.ts";
-import { field } from "./fields.ts";
+import { enumOf, field, listDescriptions } from "./fields.ts";
 
 /** A day with more tills is `incomplete`, and has neither totals nor checks. */
 export const maxTillsPerDay = 200;
@@ -51,15 +51,6 @@ export const dayCheckDescriptions = {
 
 export type DayCheckCode = keyof typeof dayCheckDescriptions;
 export type DayReasonCode = keyof typeof dayReasonDescriptions;
-
-const enumOf = <Name extends string>(descriptions: Record<Name, string>) =>
-  z.enum(Object.keys(descriptions) as [Name, ...Name[]]);
-
-const listDescriptions = (descriptions: Record<string, string>) =>
-  Object.entries(descriptions)
-    .map(([name, description]) => `\`${name}\`: ${description}`)
-    .map((text) => (text.endsWith(".") ? text : `${text}.`))
-    .join(" ");
 
 /** The amounts that checks compare or state, with their descriptions. */
 const checkAmountDescriptions = {

@@ -174,19 +174,14 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the URL of an error code's section in the documentation of an installation. */
-export function getApiErrorDocumentationUrl(code: ApiErrorCode, docsUrl: string = defaultDocsUrl): string {
-  return `${apiErrorsDocumentationPageUrl.replace(defaultDocsUrl, docsUrl)}#${code}`;
-}
-
 /**
  * Returns the problem details of an error, as in `problemSchema`. `requestId` is the id of the failed request. `docsUrl` is the URL of the
  * installation's documentation, where `type` leads.
  */
-export function toProblemDetails(error: ApiError, requestId: string, docsUrl?: string) {
+export function toProblemDetails(error: ApiError, requestId: string, docsUrl = defaultDocsUrl) {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: getApiErrorDocumentationUrl(error.code, docsUrl),
+    type: `${apiErrorsDocumentationPageUrl.replace(defaultDocsUrl, docsUrl)}#${error.code}`,
     title,
     status,
     detail: error.message,

@@ -27,6 +27,17 @@ function lengthChecks(minimum: number, maximum: number) {
   return minimum > 0 ? [new z.core.$ZodCheckMinLength({ check: "min_length", minimum, when: hasLength }), max] : [max];
 }
 
+/** Returns the schema of the names in a table of descriptions. */
+export const enumOf = <Name extends string>(descriptions: Record<Name, string>) =>
+  z.enum(Object.keys(descriptions) as [Name, ...Name[]]);
+
+/** Returns the names and descriptions as sentences, for the description of a field. */
+export const listDescriptions = (descriptions: Record<string, string>) =>
+  Object.entries(descriptions)
+    .map(([name, description]) => `\`${name}\`: ${description}`)
+    .map((text) => (text.endsWith(".") ? text : `${text}.`))
+    .join(" ");
+
 /** Adds an issue with a code that requests can have. */
 export function addIssue(
   context: z.core.$RefinementCtx,
@@ -72,6 +83,10 @@ export function withUnstorableTextCheck<Schema extends z.ZodType>(schema: Schema
     for (const path of pathsOfUnstorableText(value)) context.addIssue({ code: "custom", path, message });
   });
 }
+
+/** Returns the schema of a request body, which reports each string that PostgreSQL cannot store. */
+export const requestBodySchema = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  withUnstorableTextCheck(z.object(shape));
 
 function pathsOfUnstorableText(value: unknown): PropertyKey[][] {
   if (typeof value === "string") return unstorableCharacter.test(value) ? [[]] : [];

@@ -1,6 +1,6 @@
 import { object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
-import { boundedString, field, withUnstorableTextCheck } from "./fields.ts";
+import { boundedString, field, requestBodySchema } from "./fields.ts";
 import { TimeZone } from "./time-zone.ts";
 
 const millisecondsField = (description: string) => field.count(`${description}, in milliseconds`);
@@ -113,16 +113,10 @@ export const JobOptions = object({
   lifo: z.boolean().optional().describe("Whether the job runs before waiting jobs of the same priority"),
   removeOnComplete: FinishedJobRetention.optional(),
   removeOnFail: FinishedJobRetention.optional(),
-  keepLogs: z
-    .int()
-    .min(1)
-    .optional()
-    .describe("Maximum number of log lines to keep. Values above 100 are treated as 100."),
-  stackTraceLimit: z
-    .int()
-    .min(0)
-    .optional()
-    .describe("Maximum number of stack traces to keep. Values above 10 are treated as 10."),
+  keepLogs: field
+    .positiveInteger("Maximum number of log lines to keep. Values above 100 are treated as 100.")
+    .optional(),
+  stackTraceLimit: field.count("Maximum number of stack traces to keep. Values above 10 are treated as 10.").optional(),
   sizeLimit: z.int().min(0).optional().meta({
     description:
       "Maximum size of the payload as JSON, in bytes; 0 for no limit. A job with a larger payload is rejected.",
@@ -131,13 +125,11 @@ export const JobOptions = object({
 
 export type JobOptions = z.infer<typeof JobOptions>;
 
-export const CreateJobRequest = withUnstorableTextCheck(
-  object({
-    message: boundedString(100_000).describe("Message that the job returns in its result"),
-    duration: millisecondsField("Time for which the job runs").default(0),
-    jobOptions: JobOptions.default({}),
-  }),
-).meta({
+export const CreateJobRequest = requestBodySchema({
+  message: boundedString(100_000).describe("Message that the job returns in its result"),
+  duration: millisecondsField("Time for which the job runs").default(0),
+  jobOptions: JobOptions.default({}),
+}).meta({
   id: "NewJob",
   description: "A job to create",
   example: { message: "Close the day", duration: 5_000, jobOptions: { attempts: 3, delay: 1_000 } },

@@ -1,7 +1,7 @@
 import { object, z } from "zod";
 import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
-import { boundedArray, boundedString, field, withoutFieldDefaults, withUnstorableTextCheck } from "./fields.ts";
+import { boundedArray, boundedString, field, requestBodySchema, withoutFieldDefaults } from "./fields.ts";
 import {
   LocationSettings,
   LocationSettingsChange,
@@ -73,34 +73,35 @@ export const ChangedLocation = LocationDetails.extend({
   example: { ...locationDetailsExample, tillsInOtherTimeZone: null },
 });
 
-export const CreateLocationRequest = withUnstorableTextCheck(
-  object({
-    application: posApplicationNameInputSchema,
-    organizationId,
-    agencyId,
-    ...locationPosOptionsShape,
-    locationSettings: LocationSettingsInput,
-  }),
-).meta({
+export const CreateLocationRequest = requestBodySchema({
+  application: posApplicationNameInputSchema,
+  organizationId,
+  agencyId,
+  ...locationPosOptionsShape,
+  locationSettings: LocationSettingsInput,
+}).meta({
   id: "CreateLocation",
   description: "A location to create. Omitted options and settings get their default values.",
 });
 
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
-export const ImportLocationRequest = withUnstorableTextCheck(
-  object({ organizationId, agencyId, legacyId, application: posApplicationNameInputSchema }),
-).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
+export const ImportLocationRequest = requestBodySchema({
+  organizationId,
+  agencyId,
+  legacyId,
+  application: posApplicationNameInputSchema,
+}).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
-export const ChangeLocationRequest = withUnstorableTextCheck(
+export const ChangeLocationRequest = requestBodySchema(
   object({
     organizationId,
     agencyId,
     ...withoutFieldDefaults(locationPosOptionsShape),
     locationSettings: LocationSettingsChange,
-  }).partial(),
+  }).partial().shape,
 ).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields are not changed." });
 
 export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;

@@ -8,25 +8,16 @@ import { field } from "./fields.ts";
  * `services/reporting`: `metrics/metric-sources.ts`, `metrics/metric-cells.ts` and `migrations/001_schema.sql`.
  */
 
-/** The groups of dimensions. Dimensions can be combined if their groups can. */
+/** The groups of dimensions, each with the groups that it combines with. Dimensions can be combined if their groups can. */
 export const metricDimensionGroups = {
-  time: {
-    description: "When: the business day of the report, which is the day on which its shift began",
-    combinesWith: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
-  },
-  location: {
-    description: "Where: the location",
-    combinesWith: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
-  },
-  order: {
-    description: "Properties of orders",
-    combinesWith: ["time", "location", "order", "payment", "discount", "cancellation"],
-  },
-  product: { description: "Properties of product rows", combinesWith: ["time", "location", "product"] },
-  payment: { description: "Properties of payments", combinesWith: ["time", "location", "order"] },
-  discount: { description: "Properties of discounts", combinesWith: ["time", "location", "order"] },
-  cancellation: { description: "Properties of canceled product rows", combinesWith: ["time", "location", "order"] },
-} as const satisfies Record<string, { description: string; combinesWith: readonly string[] }>;
+  time: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
+  location: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
+  order: ["time", "location", "order", "payment", "discount", "cancellation"],
+  product: ["time", "location", "product"],
+  payment: ["time", "location", "order"],
+  discount: ["time", "location", "order"],
+  cancellation: ["time", "location", "order"],
+} as const satisfies Record<string, readonly string[]>;
 
 export type MetricDimensionGroup = keyof typeof metricDimensionGroups;
 
@@ -148,7 +139,6 @@ export const metricWeekdays = ["monday", "tuesday", "wednesday", "thursday", "fr
 interface MetricFilterDefinition {
   pattern: RegExp;
   expected: string;
-  example: string;
 }
 
 /** Returns a dimension. `schema` is that of a value: an object, an integer or a text. */
@@ -167,32 +157,26 @@ export const metricDimensions = {
   day: dimension("time", "Business day, as YYYY-MM-DD", z.iso.date(), {
     pattern: /^\d{4}-\d{2}-\d{2}$/,
     expected: "days as YYYY-MM-DD, such as 2026-05-29",
-    example: "2026-05-29",
   }),
   week: dimension("time", "Week of the business day (ISO 8601), such as 2026-W22", z.string(), {
     pattern: /^\d{4}-W\d{2}$/,
     expected: "ISO weeks, such as 2026-W22",
-    example: "2026-W22",
   }),
   month: dimension("time", "Month of the business day, such as 2026-05", z.string(), {
     pattern: /^\d{4}-\d{2}$/,
     expected: "months as YYYY-MM, such as 2026-05",
-    example: "2026-05",
   }),
   weekday: dimension("time", "Weekday of the business day", z.enum(metricWeekdays), {
     pattern: new RegExp(`^(${metricWeekdays.join("|")})$`),
     expected: `some of: ${metricWeekdays.join(", ")}`,
-    example: "monday",
   }),
   location: dimension("location", "Location", object({ id: field.uuid("ID of the location") }), {
     pattern: uuidPattern,
     expected: "IDs of locations",
-    example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
   }),
   hour: dimension("order", "Local hour at which the order was opened, from 0 to 23", z.int(), {
     pattern: /^(\d|1\d|2[0-3])$/,
     expected: "hours from 0 to 23",
-    example: "12",
   }),
   room: dimension(
     "order",
@@ -229,11 +213,7 @@ export const metricDimensions = {
     "product",
     "VAT rate in hundredths of a percent: 1000 means 10%; null for the products that exceed the limit of stored combinations of a till",
     z.int().nullable(),
-    {
-      pattern: /^\d{1,9}$/,
-      expected: "VAT rates in hundredths of a percent: 1000 means 10%",
-      example: "1000",
-    },
+    { pattern: /^\d{1,9}$/, expected: "VAT rates in hundredths of a percent: 1000 means 10%" },
   ),
   paymentMethod: dimension(
     "payment",
@@ -273,15 +253,8 @@ export const metricDimensionNameSchema = z.enum(metricDimensionNames);
 
 export const getMetricDimension = (name: MetricDimension): ReturnType<typeof dimension> => metricDimensions[name];
 
-export interface MetricValueField {
-  name: string;
-  type: "string" | "integer" | "boolean";
-  isNullable: boolean;
-  description: string;
-}
-
 /** Returns the fields of the values of a dimension; none if its values are not objects. */
-export function listDimensionFields(name: MetricDimension): MetricValueField[] {
+export function listDimensionFields(name: MetricDimension) {
   const { schema } = getMetricDimension(name);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries<z.ZodType>(schema.shape).map(([field, fieldSchema]) => ({
@@ -292,24 +265,21 @@ export function listDimensionFields(name: MetricDimension): MetricValueField[] {
 }
 
 /** Returns the JSON type of the values of a dimension. */
-export function describeMetricValue(name: MetricDimension): {
-  type: MetricValueField["type"] | "object";
-  isNullable: boolean;
-} {
+export function describeMetricValue(name: MetricDimension) {
   const { schema } = getMetricDimension(name);
-  return schema instanceof z.ZodObject ? { type: "object", isNullable: false } : describeScalar(schema);
+  return schema instanceof z.ZodObject ? ({ type: "object", isNullable: false } as const) : describeScalar(schema);
 }
 
-function describeScalar(schema: z.ZodType): Pick<MetricValueField, "type" | "isNullable"> {
+function describeScalar(schema: z.ZodType) {
   const isNullable = schema instanceof z.ZodNullable;
   const inner = isNullable ? schema.unwrap() : schema;
   const type = inner instanceof z.ZodBoolean ? "boolean" : inner instanceof z.ZodNumber ? "integer" : "string";
-  return { type, isNullable };
+  return { type, isNullable } as const;
 }
 
 /** Returns whether two dimensions can be in the same query, as dimensions or as filters. */
 export function canCombineMetricDimensions(one: MetricDimension, other: MetricDimension): boolean {
-  const groups: readonly MetricDimensionGroup[] = metricDimensionGroups[getMetricDimension(one).group].combinesWith;
+  const groups: readonly MetricDimensionGroup[] = metricDimensionGroups[getMetricDimension(one).group];
   return one === other || groups.includes(getMetricDimension(other).group);
 }
 

@@ -185,18 +185,17 @@ function createRowResponse<Row extends z.ZodObject, Rows extends z.ZodRawShape>(
   });
 }
 
-const modifierRowResponse = createRowResponse("ModifierRow", PosOrderModifierRow, {});
-const discountRowResponse = createRowResponse("DiscountRow", PosOrderDiscountRow, {});
-const paymentRowResponse = createRowResponse("PaymentRow", PosOrderPaymentRow, {});
 const productRowResponse = createRowResponse("ProductRow", PosOrderProductRow, {
-  modifierRowList: array(modifierRowResponse).describe("Selected modifier options"),
-  discountRowList: array(discountRowResponse).describe("Discounts on the product"),
+  modifierRowList: array(createRowResponse("ModifierRow", PosOrderModifierRow, {})).describe(
+    "Selected modifier options",
+  ),
+  discountRowList: array(createRowResponse("DiscountRow", PosOrderDiscountRow, {})).describe(
+    "Discounts on the product",
+  ),
 });
 const menuRowResponse = createRowResponse("MenuRow", PosOrderMenuRow, {
   productRowList: array(productRowResponse).describe("Products in the menu"),
 });
-
-const groupedTableResponse = object(withoutFieldDefaults(GroupedTable.shape));
 
 const { createdAt, updatedAt, locationId, reportId } = orderV1Example;
 const recordExample = { tillId: tillV2Example.id, locationId, reportId, createdAt, updatedAt };
@@ -207,8 +206,10 @@ export const OrderV2 = object({
   updatedAt: field.dateTime("When the API last computed the order from its till"),
   locationId: field.uuid("ID of the location"),
   reportId: field.uuid("ID of the report that contains the order"),
-  groupedTableInfo: array(groupedTableResponse).describe("Tables that were joined for the order"),
-  paymentRowList: array(paymentRowResponse).describe("Payments for the order"),
+  groupedTableInfo: array(object(withoutFieldDefaults(GroupedTable.shape))).meta({
+    description: "Tables that were joined for the order",
+  }),
+  paymentRowList: array(createRowResponse("PaymentRow", PosOrderPaymentRow, {})).describe("Payments for the order"),
   productRowList: array(productRowResponse).describe("Products of the order that are not part of a set menu"),
   menuRowList: array(menuRowResponse).describe("Set menus of the order"),
 }).meta({

@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import { Day, DayCheck, DayTill } from "./day.ts";
 import { dayExample } from "./examples/day.ts";
-import { field } from "./fields.ts";
+import { enumOf, field, listDescriptions } from "./fields.ts";
 import { type TillReportParkedReason, TillWithBodyUrl, tillReportParkedReasons } from "./till.ts";
 
 /** The topic of the NATS requests with which till-ingest lets reporting compute a dry run. */
@@ -29,14 +29,10 @@ const tillWarningCodes = {
   tax_rate_unit: "a tax rate is probably not in percent",
 } as const;
 
-type TillWarningCode = keyof typeof tillWarningCodes;
-
-const tillWarningCodeNames = Object.keys(tillWarningCodes) as [TillWarningCode, ...TillWarningCode[]];
-
 export const TillWarning = object({
   path: field.text("Path of the value in the body, or of the first such value"),
-  code: z.enum(tillWarningCodeNames).meta({
-    description: `Type of the warning. ${tillWarningCodeNames.map((code) => `\`${code}\`: ${tillWarningCodes[code]}.`).join(" ")} New types can be added.`,
+  code: enumOf(tillWarningCodes).meta({
+    description: `Type of the warning. ${listDescriptions(tillWarningCodes)} New types can be added.`,
   }),
   message: field.text("What is probably wrong, and how to correct it"),
 }).meta({

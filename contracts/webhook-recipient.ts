@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import type { RequestIssueCode } from "./errors.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
-import { addIssue, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
+import { addIssue, boundedString, field, requestBodySchema } from "./fields.ts";
 
 const hmacSecretExample = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
 
@@ -63,23 +63,21 @@ const apiKey = boundedString(1_024)
     example: "Bearer 0c6f2f1e",
   });
 
-export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
-  object({
-    id: z.guid().optional().meta({
-      description: "ID of the recipient. Generated if omitted.",
-      example: webhookRecipientExample.id,
-    }),
-    locationId: z.guid().optional().describe("ID of the recipient's location. Defaults to the API key's location."),
-    name: recipientName,
-    hmacSecret: hmacSecret.optional().meta({
-      description: `Secret for signing messages: ${hmacSecretFormats}. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.`,
-    }),
-    apiKey: apiKey.nullable().optional().meta({
-      description:
-        "Value that the API sends, unchanged, in the `authorization` header to the recipient's endpoints; null removes the value",
-    }),
+export const UpsertWebhookRecipientRequest = requestBodySchema({
+  id: z.guid().optional().meta({
+    description: "ID of the recipient. Generated if omitted.",
+    example: webhookRecipientExample.id,
   }),
-).meta({
+  locationId: z.guid().optional().describe("ID of the recipient's location. Defaults to the API key's location."),
+  name: recipientName,
+  hmacSecret: hmacSecret.optional().meta({
+    description: `Secret for signing messages: ${hmacSecretFormats}. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.`,
+  }),
+  apiKey: apiKey.nullable().optional().meta({
+    description:
+      "Value that the API sends, unchanged, in the `authorization` header to the recipient's endpoints; null removes the value",
+  }),
+}).meta({
   id: "UpsertRecipient",
   description: "A recipient to create, or to update if a recipient with this ID exists",
   example: { name: webhookRecipientExample.name, apiKey: "Bearer 0c6f2f1e" },
@@ -87,16 +85,14 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
 
 export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
-export const RotateSecretRequest = withUnstorableTextCheck(
-  object({
-    hmacSecret: hmacSecret.optional().meta({
-      description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
-    }),
-    isLeaked: field.falseByDefault(
-      "Whether a secret may have leaked. If true, previous secrets expire immediately instead of after 24 hours.",
-    ),
+export const RotateSecretRequest = requestBodySchema({
+  hmacSecret: hmacSecret.optional().meta({
+    description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
   }),
-).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
+  isLeaked: field.falseByDefault(
+    "Whether a secret may have leaked. If true, previous secrets expire immediately instead of after 24 hours.",
+  ),
+}).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 
 export type RotateSecretRequest = z.infer<typeof RotateSecretRequest>;
 

@@ -1,6 +1,6 @@
 import { object, z } from "zod";
 import { webhookExample } from "./examples/webhook.ts";
-import { boundedArray, boundedString, field, withUnstorableTextCheck } from "./fields.ts";
+import { boundedArray, boundedString, field, requestBodySchema } from "./fields.ts";
 
 /** The events that a webhook can subscribe to, with their descriptions. */
 const subscribableEvents = {
@@ -45,23 +45,18 @@ const endpointUrl = boundedString(2_048, { min: 1 }).meta({
   format: "uri",
 });
 
-export const UpsertWebhookRequest = withUnstorableTextCheck(
-  object({
-    id: z
-      .guid()
-      .optional()
-      .meta({ description: "ID of the webhook. Generated if omitted.", example: webhookExample.id }),
-    locationId: z
-      .guid()
-      .optional()
-      .describe("ID of the location whose events are sent. Defaults to the API key's location."),
-    recipientId: field.uuid(
-      "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
-    ),
-    endpointUrl,
-    events,
-  }),
-).meta({
+export const UpsertWebhookRequest = requestBodySchema({
+  id: z.guid().optional().meta({ description: "ID of the webhook. Generated if omitted.", example: webhookExample.id }),
+  locationId: z
+    .guid()
+    .optional()
+    .describe("ID of the location whose events are sent. Defaults to the API key's location."),
+  recipientId: field.uuid(
+    "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
+  ),
+  endpointUrl,
+  events,
+}).meta({
   id: "UpsertWebhook",
   description: "A webhook to create, or to update if a webhook with this ID exists",
   example: {
@@ -108,14 +103,12 @@ export const Webhook = object({
 
 export type Webhook = z.infer<typeof Webhook>;
 
-const attemptCount = z.int().min(0);
-
 export const WebhookWithDeliveryStatistics = Webhook.extend({
   statistics: object({
     pending: z.int().min(0).max(10_000).describe("Number of pending deliveries; 10,000 means 10,000 or more"),
     lastDay: object({
-      succeeded: attemptCount.describe("Number of successful attempts"),
-      failed: attemptCount.describe("Number of failed attempts"),
+      succeeded: field.count("Number of successful attempts"),
+      failed: field.count("Number of failed attempts"),
       averageMilliseconds: field.nullableCount(
         "Average duration of an attempt in milliseconds; null if there were no attempts",
       ),

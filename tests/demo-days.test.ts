@@ -5,7 +5,7 @@ import { computeTillAccountingData } from "@pragma/reporting/calculation/settlem
 import type { LastShiftByDevice } from "@pragma/reporting/days/check-devices";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
 import { computeTillFigures } from "@pragma/reporting/days/till-figures";
-import { createDemoOrderWithoutTill, getDemoDayCaseName } from "@pragma/simulator/demo-day-cases";
+import { createDemoOrderWithoutTill, findDemoDayCase } from "@pragma/simulator/demo-day-cases";
 import { generateDemoTill, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
 import { expect, it } from "vitest";
 
@@ -26,7 +26,7 @@ it("a month of the demo location has closed and incomplete days, and a failure o
     );
     const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };
     const orders =
-      getDemoDayCaseName(demoDay.day) === "orders_without_till" ? [createDemoOrderWithoutTill(generated)] : [];
+      findDemoDayCase(demoDay.day)?.[0] === "orders_without_till" ? [createDemoOrderWithoutTill(generated)] : [];
     const { content, lastShifts } = computeDay([tillOfDay], {
       ...{ tillCount: 1, openShifts: [], earlierDays },
       ordersWithoutTill: orders.map(({ id, total }) => ({ orderId: id, tillId: till.id, total, isCanceled: false })),

@@ -41,7 +41,7 @@ const tables = {
   ),
   groups: formatTable(
     ["Group", "Can be combined with"],
-    metricDimensionGroupNames.map((name) => [name, metricDimensionGroups[name].combinesWith.join(", ")]),
+    metricDimensionGroupNames.map((name) => [name, metricDimensionGroups[name].join(", ")]),
   ),
 };
 

@@ -19,9 +19,9 @@ import type postgres from "postgres";
 import { z } from "zod";
 import { copyObjects, readStoredObjects, writeStoredObjects } from "./copy-objects.ts";
 import {
-  requireReachableDatabases,
+  forEachDatabase,
+  requireReachableDatabase,
   type ServiceDatabase,
-  withDatabase,
   withDatabaseSnapshots,
 } from "./database-snapshots.ts";
 
@@ -138,9 +138,8 @@ export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, { f
   if (manifest.namespace !== NAMESPACE) {
     throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
-  await requireReachableDatabases(config);
-  for (const database of databases)
-    await withDatabase(database, config, (sql) => requireEmptyDatabase(sql, database, NAMESPACE));
+  await forEachDatabase(config, requireReachableDatabase);
+  await forEachDatabase(config, (sql, database) => requireEmptyDatabase(sql, database, NAMESPACE));
   try {
     for (const { url, services } of databases) {
       for (const { name } of services) {
@@ -153,24 +152,21 @@ export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, { f
     }
   } catch (error) {
     // The databases had no schemas, so that the restore can be run again.
-    for (const database of databases)
-      await withDatabase(database, config, async (sql) => {
-        for (const { schema } of database.services) await sql`drop schema if exists ${sql(schema)} cascade`;
-      });
+    await forEachDatabase(config, async (sql, { services }) => {
+      for (const { schema } of services) await sql`drop schema if exists ${sql(schema)} cascade`;
+    });
     throw error;
   }
   const listFolder = await mkdtemp(join(tmpdir(), "pragma-restore-"));
   try {
     const lists: string[] = [];
-    for (const database of databases) {
-      await withDatabase(database, config, async (sql) => {
-        for (const service of database.services) {
-          const list = join(listFolder, service.name);
-          await writeStoredObjects(sql, service, list);
-          lists.push(list);
-        }
-      });
-    }
+    await forEachDatabase(config, async (sql, { services }) => {
+      for (const service of services) {
+        const list = join(listFolder, service.name);
+        await writeStoredObjects(sql, service, list);
+        lists.push(list);
+      }
+    });
     const copied = await copyObjects(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE, log });
     return { ...manifest, ...copied };
   } finally {

@@ -63,17 +63,18 @@ export async function withDatabaseSnapshots<Result>(
   }
 }
 
-/** Runs a query on a new connection, and closes it. */
-export async function withDatabase<Result>(
-  { url }: ServiceDatabase,
-  tls: ServerTlsConfig,
-  query: (sql: postgres.Sql) => Promise<Result>,
-): Promise<Result> {
-  const sql = connectToDatabase(url, tls);
-  try {
-    return await query(sql);
-  } finally {
-    await sql.end();
+/** Runs `work` with a new connection to each database, one after the other. */
+export async function forEachDatabase(
+  { databases, ...tls }: ServerTlsConfig & { databases: readonly ServiceDatabase[] },
+  work: (sql: postgres.Sql, database: ServiceDatabase) => Promise<void>,
+): Promise<void> {
+  for (const database of databases) {
+    const sql = connectToDatabase(database.url, tls);
+    try {
+      await work(sql, database);
+    } finally {
+      await sql.end();
+    }
   }
 }
 
@@ -87,14 +88,7 @@ function connectToDatabase(url: string, tls: ServerTlsConfig): postgres.Sql {
 }
 
 /** @throws `Error` that names the environment variable of a database that cannot be reached. */
-export async function requireReachableDatabases({
-  databases,
-  ...tls
-}: ServerTlsConfig & { databases: readonly ServiceDatabase[] }): Promise<void> {
-  for (const database of databases) await withDatabase(database, tls, (sql) => requireReachableDatabase(sql, database));
-}
-
-async function requireReachableDatabase(sql: postgres.Sql, { url, variable }: ServiceDatabase): Promise<void> {
+export async function requireReachableDatabase(sql: postgres.Sql, { url, variable }: ServiceDatabase): Promise<void> {
   try {
     await sql`select 1`;
   } catch (cause) {

@@ -51,9 +51,6 @@ interface NatsUser {
   canReply?: boolean;
 }
 
-/** Returns the variable with the password of a user, such as NATS_PASSWORD_TILL_INGEST for `till-ingest`. */
-const passwordVariable = (user: string) => `NATS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
-
 const inboxSubjectOf = (user: string) => `_INBOX.${user}.>`;
 
 async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUser> {
@@ -129,7 +126,7 @@ export async function listNatsUsers(namespace: string): Promise<NatsUser[]> {
 export async function renderNatsUsersConfig(namespace: string): Promise<string> {
   const users = (await listNatsUsers(namespace)).map(
     ({ name, publish, subscribe, canReply }) => `    {
-      user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}
+      user: ${JSON.stringify(name)}, password: $NATS_PASSWORD_${name.toUpperCase().replaceAll("-", "_")}
       permissions: {
         publish: ${formatSubjects(publish)}
         subscribe: ${formatSubjects(subscribe)}${canReply ? `\n        allow_responses: { max: 1, expires: "1m" }` : ""}

@@ -12,16 +12,13 @@ const aclRules: Record<string, (namespace: string) => string> = {
 /** No Pub/Sub, administration or lists of all keys. BullMQ needs INFO, which `@dangerous` contains. */
 const bullmqCommands = "+@all -@admin -@dangerous -@pubsub -scan -randomkey -dbsize +info";
 
-/** Returns the variable with the password of a user, such as REDIS_PASSWORD_GATEWAY for `gateway`. */
-const passwordVariable = (user: string) => `REDIS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
-
 /**
  * Returns the content of the Redis ACL file, which disables anonymous access. deploy/redis/start.sh replaces `$VARIABLE` by
  * passwords, because Redis does not read environment variables.
  */
 export function renderRedisAclFile(namespace: string): string {
   const users = Object.entries(aclRules).map(
-    ([user, rule]) => `user ${user} on >$${passwordVariable(user)} ${rule(namespace)}`,
+    ([user, rule]) => `user ${user} on >$REDIS_PASSWORD_${user.toUpperCase()} ${rule(namespace)}`,
   );
   // `default` is off, so that no client can log in as this user. It has all privileges, because Redis itself uses this
   // user to load its append-only file.

@@ -6,7 +6,7 @@ import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/m
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
-import { requireReachableDatabases } from "./database-snapshots.ts";
+import { forEachDatabase, requireReachableDatabase } from "./database-snapshots.ts";
 import { countLocationRows, removalSequence } from "./location-tables.ts";
 import {
   listRemainingData,
@@ -42,7 +42,7 @@ export async function removeLocation(
 ): Promise<RemovalReceipt> {
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
   const config = { ...readDataStoresConfig(environment), ...natsConfig };
-  await requireReachableDatabases(config);
+  await forEachDatabase(config, requireReachableDatabase);
   const databases = createServiceDatabasePools(config);
   try {
     return await withLocationLock(databases.accounts, locationId, async () => {

@@ -118,17 +118,10 @@ const demoDayCases = [
 
 export const demoDayCount = 30;
 
-/** Every second day has a case. */
-function findDemoDayCase(day: string) {
+/** Returns the name of the check that fails on a day, and the change of its till. Every second day has a case. */
+export function findDemoDayCase(day: string) {
   const index = ((Date.parse(day) - Date.parse("2024-01-01")) / dayMs) % demoDayCount;
   return index % 2 === 0 ? demoDayCases[index / 2] : undefined;
-}
-
-/** Returns the name of the check that fails on a day; undefined for most days. */
-export const getDemoDayCaseName = (day: string) => findDemoDayCase(day)?.[0];
-
-export function applyDemoDayCase(day: string, till: GeneratedTill): GeneratedTill {
-  return findDemoDayCase(day)?.[1](till) ?? till;
 }
 
 /** Returns an order of the day's shift that is sent as a live order, and that the till does not contain. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DemoDayTillIdAndStart, generateDemoTill, listDemoDaysWithTillIds } from "./demo-location.ts";
+import { type DemoDayWithTillId, generateDemoTill, listDemoDaysWithTillIds } from "./demo-location.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const noon = new Date("2026-06-15T12:00:00.000Z");
@@ -22,7 +22,7 @@ describe("listDemoDaysWithTillIds", () => {
 
   it("returns the same till id for a day on the next day, and another till id for another location", () => {
     const tomorrow = new Date("2026-06-16T12:00:00.000Z");
-    const idOn = (days: DemoDayTillIdAndStart[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
+    const idOn = (days: DemoDayWithTillId[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
     const id = idOn(listDemoDaysWithTillIds(location, noon));
     expect(idOn(listDemoDaysWithTillIds(location, tomorrow))).toBe(id);
     expect(idOn(listDemoDaysWithTillIds("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", noon))).not.toBe(id);
@@ -36,14 +36,14 @@ describe("generateDemoTill", () => {
     for (const day of days) {
       const till = generateDemoTill(location, day);
       expect(till.id).toBe(day.tillId);
-      expect(Date.parse(till.startedAt)).toBe(day.startsAtMs);
+      expect(till.startedAt).toBe(`${day.day}T06:00:00.000Z`);
       expect(till.orderList.length).toBeGreaterThanOrEqual(40);
       expect(till.orderList.length).toBeLessThanOrEqual(80);
     }
   });
 
   it("always returns the same till, without orders of another day", () => {
-    const [one, other] = days as [DemoDayTillIdAndStart, DemoDayTillIdAndStart];
+    const [one, other] = days as [DemoDayWithTillId, DemoDayWithTillId];
     expect(JSON.stringify(generateDemoTill(location, one))).toBe(JSON.stringify(generateDemoTill(location, one)));
     const ids = [one, other].flatMap((day) => generateDemoTill(location, day).orderList.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);

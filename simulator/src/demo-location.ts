@@ -5,40 +5,34 @@ import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
-import { applyDemoDayCase, demoDayCount } from "./demo-day-cases.ts";
+import { demoDayCount, findDemoDayCase } from "./demo-day-cases.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { ensureApiConsumerWithScopes, importDemoLocation } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 
 export const demoRestaurantSeed = "demo";
 
-export interface DemoDayTillIdAndStart {
-  readonly day: string;
-  readonly tillId: string;
-  /** The time at which the till is opened, in milliseconds since 1970. It is the `startedAt` of the report. */
-  readonly startsAtMs: number;
-}
+export type DemoDayWithTillId = ReturnType<typeof listDemoDaysWithTillIds>[number];
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
-export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayTillIdAndStart[] {
+export function listDemoDaysWithTillIds(locationId: string, now: Date) {
   const today = getLocalDate(now.getTime());
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
-    const tillId = createDayRandom(locationId, day).uuid();
-    return { day, tillId, startsAtMs: computeDailyTillOpeningMs(day) };
+    return { day, tillId: createDayRandom(locationId, day).uuid() };
   });
 }
 
 /** Returns the till of a day, with 60 to 80 orders from Friday to Sunday, otherwise 40 to 60. Some fail a check. */
-export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTillIdAndStart) {
+export function generateDemoTill(locationId: string, { day, tillId }: DemoDayWithTillId) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
   const till = generateTill({ seed: demoRestaurantSeed, orders, day, tillId });
-  return applyDemoDayCase(day, till);
+  return findDemoDayCase(day)?.[1](till) ?? till;
 }
 
 /** The day that the home page of the documentation shows. It is a Saturday. */
@@ -104,8 +98,11 @@ const demoConsumerScopes = [
   "jobs:write",
 ] as const;
 
+/** The URL of an API or a site, without a trailing slash. */
+export const baseUrlSchema = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+
 export const demoEnvironmentVariablesSchema = z.object({
-  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+  PRAGMA_URL: baseUrlSchema.default("http://127.0.0.1:4000"),
   /** The path of the demo file, which contains the id and the API key of the demo location. */
   PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
 });

@@ -87,7 +87,7 @@ describe("the schedule of a shift", () => {
     const [one, other] = [1, 2].map(() => generateDemoTillShiftSchedule(shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
     expect(one?.till.startedAt).toBe(new Date(shift.startsAtMs).toISOString());
-    expect(one?.closesAtMs).toBeLessThan(shift.startsAtMs + shift.durationMs);
+    expect(Date.parse(one?.till.finalizedAt ?? "")).toBeLessThan(shift.startsAtMs + shift.durationMs);
     const perSecond = (one?.revisions.length ?? 0) / (shift.durationMs / 1000);
     expect(perSecond).toBeGreaterThan(0.05);
     expect(perSecond).toBeLessThan(0.5);

@@ -4,31 +4,30 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironmentVariablesSchema } from "./demo-location.ts";
+import { baseUrlSchema, demoEnvironmentVariablesSchema } from "./demo-location.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemoLocationThroughApi } from "./seed-demo.ts";
 
 const seedEnvironment = demoEnvironmentVariablesSchema.extend({
   /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
-  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PUBLIC_URL: baseUrlSchema.optional(),
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
 });
 
 try {
-  const environment = seedEnvironment.parse(process.env);
-  const url = environment.PRAGMA_URL.replace(/\/+$/, "");
+  const { PRAGMA_URL, PUBLIC_URL, DOCS_URL, PRAGMA_ADMIN_KEY, PRAGMA_DEMO_FILE } = seedEnvironment.parse(process.env);
   const instructions = await seedDemoLocationThroughApi({
-    url,
-    publicUrl: environment.PUBLIC_URL?.replace(/\/+$/, "") ?? url,
-    adminKey: environment.PRAGMA_ADMIN_KEY,
-    file: environment.PRAGMA_DEMO_FILE,
+    url: PRAGMA_URL,
+    publicUrl: PUBLIC_URL ?? PRAGMA_URL,
+    adminKey: PRAGMA_ADMIN_KEY,
+    file: PRAGMA_DEMO_FILE,
     now: new Date(),
   });
-  if (environment.PUBLIC_URL) stdout.write(`Pragma API answers at ${environment.PUBLIC_URL}\n`);
+  if (PUBLIC_URL) stdout.write(`Pragma API answers at ${PUBLIC_URL}\n`);
   stdout.write(`${instructions}\n`);
-  if (environment.DOCS_URL) stdout.write(`\nDocumentation  ${environment.DOCS_URL}\n`);
+  if (DOCS_URL) stdout.write(`\nDocumentation  ${DOCS_URL}\n`);
 } catch (error) {
   stderr.write(`${formatErrorWithCauses(error)}\n`);
   process.exitCode = 1;

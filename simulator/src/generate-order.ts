@@ -2,7 +2,7 @@ import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { PosOrderData } from "@pragma/contracts/order-data";
 import { generatePayments, isDeductedPayment } from "./generate-payments.ts";
 import {
-  getCancellationTime,
+  guestStayShareByCancellation,
   guestStayShareByOrderEvent,
   pickCancellationTiming,
   simulatedCancellationReasons,
@@ -157,7 +157,7 @@ function generateOrderEnding({ random, times }: OrderGenerationContext, plan: Si
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && getCancellationTime(times, cancellation),
+    canceledAt: cancellation && times.at(guestStayShareByCancellation[cancellation]),
     canceledReason: cancellation && random.pick([...simulatedCancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,

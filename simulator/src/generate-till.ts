@@ -85,22 +85,17 @@ export function buildGeneratedTillFromOrders(
   { establishment, device, clerks }: GeneratedRestaurant,
   closed: Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">,
 ): GeneratedTill {
-  const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
     ...tillDefaults,
-    id,
+    ...closed,
     ...establishment,
     deviceName: device.name,
     deviceIdentifier: device.id,
-    startedAt,
-    finalizedAt,
-    reportNumber,
     clerkName: clerks[0]?.name ?? null,
     clerkId: clerks[0]?.id ?? null,
     financialMovementList: [],
-    declaredPaymentList: createDeclaredPayments(orderList),
+    declaredPaymentList: createDeclaredPayments(closed.orderList),
     clerkShiftList: [],
-    orderList,
   };
 }
 

@@ -18,13 +18,8 @@ export interface SimulatedOrderRevision {
   readonly order: OrderLiveInput;
 }
 
-/** A simulated day of service: the revisions of its orders, and the till with the final orders. */
-export interface SimulatedDay {
-  readonly till: GeneratedTill;
-  /** The revisions of all orders, sorted by the time at which they are to be sent. */
-  readonly revisions: readonly SimulatedOrderRevision[];
-  readonly closesAtMs: number;
-}
+/** A simulated day of service: the revisions of its orders by the time when to send them, and the till with the final orders. */
+export type SimulatedDay = ReturnType<typeof createSimulatedSchedule>;
 
 /** Returns the schedule of a day, with simulated date-times. `toSimulatedMs` must be increasing. */
 export function createSimulatedSchedule(generated: GeneratedTill, toSimulatedMs: (instantMs: number) => number) {
@@ -32,7 +27,7 @@ export function createSimulatedSchedule(generated: GeneratedTill, toSimulatedMs:
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   const till: GeneratedTill = JSON.parse(shiftedJson);
-  return { till, revisions: generateRevisionsOfTillOrders(till), closesAtMs: Date.parse(till.finalizedAt) };
+  return { till, revisions: generateRevisionsOfTillOrders(till) };
 }
 
 const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;

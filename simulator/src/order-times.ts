@@ -1,12 +1,7 @@
 import type { SeededRandom } from "./random.ts";
 
 /** The times of one order, as date-times in UTC with whole seconds. */
-export interface SimulatedOrderTimes {
-  readonly openedAt: string;
-  readonly closedAt: string;
-  /** Returns the time after a share of the stay: 0 is the opening of the order, and 1 is the closing. */
-  at(share: number): string;
-}
+export type SimulatedOrderTimes = ReturnType<typeof computeTimesOfSimulatedOrder>;
 
 /** The share of the stay after which each event happens. Products are ordered in the first half. */
 export const guestStayShareByOrderEvent = {
@@ -29,7 +24,8 @@ export function epochMsToUtcDateTime(instantMs: number): string {
   return new Date(Math.floor(instantMs / 1000) * 1000).toISOString();
 }
 
-export function computeTimesOfSimulatedOrder(openedMs: number, closedMs: number): SimulatedOrderTimes {
+export function computeTimesOfSimulatedOrder(openedMs: number, closedMs: number) {
+  /** Returns the time after a share of the stay: 0 is the opening of the order, and 1 is the closing. */
   const at = (share: number) => epochMsToUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
@@ -46,19 +42,16 @@ export function generateTimesOfSimulatedOrder(
 /** The minimum and maximum time from the opening to the closing of an order, in minutes. */
 const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
-/** When an order or a row is canceled. Reports distinguish cancellations before and after the bill was printed. */
-export type CancellationTiming = (typeof cancellationTimings)[number];
+const { beforeBill, afterBill, end } = guestStayShareByOrderEvent;
 
-const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
+/** When an order or a row is canceled. Reports distinguish cancellations before and after the bill was printed. */
+export const guestStayShareByCancellation = { withoutBill: beforeBill, beforeBill, afterBill, afterPayment: end };
+type CancellationTiming = keyof typeof guestStayShareByCancellation;
+const cancellationTimings = Object.keys(guestStayShareByCancellation) as CancellationTiming[];
 
 /** Returns when the order or row with this index is canceled: by turns, at each timing. Rows only before the payment. */
 export function pickCancellationTiming(kind: "order" | "row", index: number): CancellationTiming {
   return cancellationTimings[index % (kind === "order" ? 4 : 3)] as CancellationTiming;
-}
-
-export function getCancellationTime(times: SimulatedOrderTimes, cancellation: CancellationTiming): string {
-  const { beforeBill, afterBill, end } = guestStayShareByOrderEvent;
-  return times.at({ withoutBill: beforeBill, beforeBill, afterBill, afterPayment: end }[cancellation]);
 }
 
 export const simulatedCancellationReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

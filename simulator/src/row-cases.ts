@@ -1,6 +1,6 @@
 import type { PosOrderMenuRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import {
-  getCancellationTime,
+  guestStayShareByCancellation,
   guestStayShareByOrderEvent,
   pickCancellationTiming,
   simulatedCancellationReasons,
@@ -42,7 +42,11 @@ export function applyDiscountToSimulatedOrder(
   discount: GeneratedRestaurant["discounts"][number],
 ): SimulatedOrderRows {
   const groupId = context.random.uuid();
-  return mapProductRows(rows, (row) => applyDiscountToProductRow(context, row, discount, { groupId }));
+  const change: ChangeRow = (row) => applyDiscountToProductRow(context, row, discount, { groupId });
+  return {
+    productRowList: rows.productRowList.map(change),
+    menuRowList: rows.menuRowList.map((menu) => buildMenuRowWithProducts(menu, menu.productRowList.map(change))),
+  };
 }
 
 interface RowCaseContext extends OrderGenerationContext {
@@ -121,13 +125,6 @@ export const specialOrderRowCaseNames = Object.keys(rowCases) as SpecialOrderRow
 
 type ChangeRow = (row: PosOrderProductRow) => PosOrderProductRow;
 
-function mapProductRows({ productRowList, menuRowList }: SimulatedOrderRows, change: ChangeRow): SimulatedOrderRows {
-  return {
-    productRowList: productRowList.map(change),
-    menuRowList: menuRowList.map((menu) => buildMenuRowWithProducts(menu, menu.productRowList.map(change))),
-  };
-}
-
 function mapFirstMenuRows(menu: PosOrderMenuRow, count: number, change: ChangeRow): PosOrderMenuRow {
   const { productRowList: rows } = menu;
   return buildMenuRowWithProducts(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
@@ -135,7 +132,7 @@ function mapFirstMenuRows(menu: PosOrderMenuRow, count: number, change: ChangeRo
 
 function cancelRow({ random, times, caseIndex }: RowCaseContext, row: PosOrderProductRow): PosOrderProductRow {
   const canceledReason = random.pick([...simulatedCancellationReasons, null]);
-  const modifiedAt = getCancellationTime(times, pickCancellationTiming("row", caseIndex));
+  const modifiedAt = times.at(guestStayShareByCancellation[pickCancellationTiming("row", caseIndex)]);
   return { ...row, isCanceled: true, canceledReason, modifiedAt };
 }
 

@@ -6,10 +6,10 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import { createDemoOrderWithoutTill, getDemoDayCaseName } from "./demo-day-cases.ts";
-import type { DemoLocationCredentials } from "./demo-location.ts";
+import { createDemoOrderWithoutTill, findDemoDayCase } from "./demo-day-cases.ts";
 import {
-  type DemoDayTillIdAndStart,
+  type DemoDayWithTillId,
+  type DemoLocationCredentials,
   demoRestaurantSeed,
   ensureDemoLocationAndKeys,
   generateDemoTill,
@@ -48,11 +48,11 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
 }
 
 /** Skips an existing till, even if an older demo version created it differently. */
-async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDayTillIdAndStart) {
+async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDayWithTillId) {
   const finding = api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } });
   if ((await nullOnProblem(finding, "till_not_found")) !== null) return;
   const till = generateDemoTill(locationId, day);
-  if (getDemoDayCaseName(day.day) === "orders_without_till") {
+  if (findDemoDayCase(day.day)?.[0] === "orders_without_till") {
     const order = buildSimulatedOrderLiveInput(till, createDemoOrderWithoutTill(till));
     await api.POST("/v1/orders-live", { body: [order] });
   }
@@ -60,19 +60,14 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
 }
 
 /** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */
-async function awaitReports(
-  api: PublicApiClient,
-  days: readonly DemoDayTillIdAndStart[],
-  { wait = sleep }: SeedDemoOptions,
-) {
+async function awaitReports(api: PublicApiClient, days: DemoDayWithTillId[], { wait = sleep }: SeedDemoOptions) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let maxReady = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {
-    const idByStart = new Map<number, string>();
-    for await (const { id, startedAt } of api.items("/v2/reports", { params: { query } }))
-      idByStart.set(Date.parse(startedAt), id);
-    const ready = days.filter(({ startsAtMs }) => idByStart.has(startsAtMs)).length;
-    const newest = idByStart.get(days.at(-1)?.startsAtMs ?? 0);
+    const idByTillId = new Map<string, string>();
+    for await (const { id, tillId } of api.items("/v2/reports", { params: { query } })) idByTillId.set(tillId, id);
+    const ready = days.filter(({ tillId }) => idByTillId.has(tillId)).length;
+    const newest = idByTillId.get(days.at(-1)?.tillId ?? "");
     if (ready === days.length && newest) return newest;
     if (ready > maxReady) quietPolls = 0;
     maxReady = Math.max(maxReady, ready);

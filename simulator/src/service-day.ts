@@ -6,8 +6,6 @@ import type { GeneratedRestaurantClerk } from "./restaurant.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-const openingTime = "08:00";
-
 /** A random number of minutes is added. */
 const openingDurationHours = 16.25;
 
@@ -20,15 +18,11 @@ export interface SimulatedDayOpeningHours {
   readonly closesAtMs: number;
 }
 
-/** Returns the opening time on a day, YYYY-MM-DD, in milliseconds since 1970. @throws RangeError for an invalid day. */
-export function computeDailyTillOpeningMs(day: string): number {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
-  return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: defaultTimeZone, plainTime: openingTime })
-    .epochMilliseconds;
-}
-
+/** Returns the opening hours of a day, YYYY-MM-DD, in milliseconds since 1970. @throws RangeError for an invalid day. */
 export function generateOpeningHours(random: SeededRandom, day: string): SimulatedDayOpeningHours {
-  const opensAtMs = computeDailyTillOpeningMs(day);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
+  const opening = Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: defaultTimeZone, plainTime: "08:00" });
+  const { epochMilliseconds: opensAtMs } = opening;
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 

@@ -37,7 +37,8 @@ export async function simulateRestaurantDay(
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
-  const seconds = Math.max(1, Math.round((schedule.closesAtMs - clock.now()) / 1_000));
+  const closesAtMs = Date.parse(schedule.till.finalizedAt);
+  const seconds = Math.max(1, Math.round((closesAtMs - clock.now()) / 1_000));
   const duration = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
   const { orderList: scheduledOrders } = schedule.till;
   log(`Till open: ${scheduledOrders.length} orders with ${schedule.revisions.length} changes in ${duration}`);
@@ -54,7 +55,7 @@ export async function simulateRestaurantDay(
     queue = rest;
     await clock.wait(1000 / context.maxCallsPerSecond, signal);
   }
-  await clock.wait(Math.max(0, schedule.closesAtMs - clock.now()), signal);
+  await clock.wait(Math.max(0, closesAtMs - clock.now()), signal);
   const reportNumber = await readNextReportNumber(context);
   const orderList = scheduledOrders.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
@@ -82,10 +83,10 @@ export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTil
 /** Returns the report as a list item; null if it is not available, or orders are still live, after a minute. */
 async function pushTillAndAwaitReport({ api, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushGeneratedTill(api, till);
-  const { id: tillId, startedAt } = till;
+  const { id: tillId } = till;
   for (let polls = 0; polls < maxPolls; polls++) {
     const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
-    const report = reports.data.find((listed) => Date.parse(listed.startedAt) === Date.parse(startedAt));
+    const report = reports.data.find((listed) => listed.tillId === tillId);
     const { data: live } = await api.GET("/v1/orders-live", { params: { query: { tillId, size: 1 } } });
     if (report && live.meta.totalCount === 0) return report;
     await clock.wait(pollIntervalMs, signal);

@@ -22,7 +22,6 @@ import { createRetryOptions } from "./transient-retry-options.ts";
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
 interface SimulatedLocation {
-  seed: string;
   locationId: string;
   apiKey: string;
 }
@@ -31,9 +30,9 @@ interface SimulatedLocation {
 export async function simulateLocations(options: SimulatorOptions, control: SimulationControl): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return simulateCreatedLocations(adminKey, options, control);
-  const findLocationOfKey = async (apiKey: string, index: number) => {
+  const findLocationOfKey = async (apiKey: string) => {
     const { data } = await createLocationClient(options, control, apiKey).GET("/v1/locations/own");
-    return { seed: locationSeed(options, index), locationId: data.id, apiKey };
+    return { locationId: data.id, apiKey };
   };
   await simulateAll(options, control, await Promise.all(options.key.map(findLocationOfKey)));
 }
@@ -53,7 +52,7 @@ async function simulateCreatedLocations(apiKey: string, options: SimulatorOption
       const locationId = await importDemoLocation(admin, { restaurant, owner: "pragma-simulator", legacyId });
       const body = { locationId, consumerName: simulatorConsumerName };
       const { data: created } = await admin.POST("/v1/auth/keys", { body });
-      locations.push({ seed, locationId, ...created });
+      locations.push({ locationId, ...created });
       await pushCatalogIfMissing(createLocationClient(options, control, created.apiKey), restaurant);
       control.log(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
@@ -66,7 +65,8 @@ async function simulateCreatedLocations(apiKey: string, options: SimulatorOption
 }
 
 async function simulateAll(options: SimulatorOptions, control: SimulationControl, locations: SimulatedLocation[]) {
-  const simulateOne = async ({ seed, locationId, apiKey }: SimulatedLocation, index: number) => {
+  const simulateOne = async ({ locationId, apiKey }: SimulatedLocation, index: number) => {
+    const seed = locationSeed(options, index);
     const log = (line: string) => control.log(locations.length === 1 ? line : `${index + 1}  ${line}`);
     const api = createLocationClient(options, { ...control, log }, apiKey);
     const restaurant = generateRestaurant(seed);

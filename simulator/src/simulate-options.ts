@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { maxOrdersPerTill } from "@pragma/contracts/till-v2";
 import { z } from "zod";
+import { baseUrlSchema } from "./demo-location.ts";
 
 const helpText = `Simulates restaurants against the API. Tables open and order, the kitchen is called, bills are printed, split and
 paid. At the end of each day the till is pushed, and its report removes the orders from the live orders.
@@ -37,10 +38,7 @@ const count = (min: number, max: number) =>
 const text = z.string().min(1);
 
 const optionDefinitions = z.object({
-  url: z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ""))
-    .prefault("http://localhost:4000"),
+  url: baseUrlSchema.default("http://localhost:4000"),
   key: z.array(text).default([]),
   "admin-key": text.optional(),
   locations: count(1, 100).prefault("1"),

@@ -37,12 +37,6 @@ export function createRetryOptions(options: UnlimitedApiRetrySettings) {
         throw error;
       });
       reason = `${request.url} responded with status ${response.status}`;
-      // The client retries after an error, but not after a response with status 500 or a Retry-After of more than a
-      // minute. Therefore, these responses are converted to errors.
-      if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
-        await response.body?.cancel();
-        throw new Error(reason);
-      }
       if (response.status === 429 || response.status >= 500) return response;
       if (waitedMs > loggedOutageMs) log("The API is available again");
       waitedMs = 0;

@@ -5,6 +5,7 @@ import { SeededRandom } from "../random.ts";
 
 interface FakeReport {
   id: string;
+  tillId: string;
   startedAt: string;
 }
 
@@ -67,7 +68,7 @@ export class FakeDemoApi {
     const till = [...this.tills.values()].find(
       ({ startedAt }) => !this.reports.some((report) => report.startedAt === startedAt),
     );
-    if (till) this.reports.push({ id: this.#random.uuid(), startedAt: till.startedAt });
+    if (till) this.reports.push({ id: this.#random.uuid(), tillId: till.id, startedAt: till.startedAt });
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {

@@ -56,9 +56,7 @@ export class FakePragmaApi {
       case "GET /v1/tills/{id}":
         return this.#findTill(id) ? Response.json({ id }) : errorResponse("till_not_found");
       case "GET /v2/reports":
-        return pageResponse(
-          this.tills.map((till) => ({ id: till.id, startedAt: till.startedAt, totalSales: 0 })).reverse(),
-        );
+        return pageResponse(this.tills.map((till) => ({ id: till.id, tillId: till.id, totalSales: 0 })).reverse());
       case "GET /v2/reports/{id}":
         return Response.json({ reportNumber: this.#findTill(id)?.reportNumber });
       default:
