@@ -21,27 +21,22 @@ import { runCommandOrFail } from "./run-command.mjs";
 import type { ServerLaunchSpec } from "./run-server.ts";
 import { LocalCommandUserError, printLine } from "./terminal.mjs";
 
-interface NewClusterOptions {
-  user: OperatingSystemUser | undefined;
+interface LocalClusterOptions {
+  folder: string;
+  binaries: InstalledServerBinary[];
   password: string;
   /** Whether to flush the files of a new cluster to disk, so that the cluster survives a power cut. */
   durable: boolean;
 }
 
-interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
-  folder: string;
-  binaries: InstalledServerBinary[];
-}
-
 /** Creates a cluster if necessary, and returns how to launch PostgreSQL: as another user if this process is root. */
 export async function preparePostgresCluster(options: LocalClusterOptions): Promise<ServerLaunchSpec> {
-  const { folder, binaries, password, durable } = options;
+  const { folder, binaries } = options;
   const user = findUnprivilegedUser();
   const cluster = join(user === undefined ? folder : ensureEnterableFolder(user, folder), "cluster");
   const programs = findProgramsFolder(binaries, cluster);
-  if (!existsSync(cluster)) await createCluster(cluster, programs, { user, password, durable });
-  await killOrphanedBackends(cluster);
-  removeStaleLock(cluster);
+  if (!existsSync(cluster)) await createCluster(cluster, programs, { ...options, user });
+  await cleanUpAfterKilledServer(cluster);
   const listenOptions = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
   return { command: join(programs, "postgres"), args: ["-D", cluster, ...listenOptions], user };
 }
@@ -68,7 +63,11 @@ function findProgramsFolder(binaries: InstalledServerBinary[], cluster: string):
  * Creates a UTF-8 cluster with an empty database `pragma` and a user `pragma`. The folder gets its name last, so that an
  * incomplete cluster is never started.
  */
-async function createCluster(cluster: string, programs: string, { user, password, durable }: NewClusterOptions) {
+async function createCluster(
+  cluster: string,
+  programs: string,
+  { user, password, durable }: LocalClusterOptions & { user: OperatingSystemUser | undefined },
+) {
   const unfinished = `${cluster}.unfinished`;
   const passwordFile = `${cluster}.password`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -96,15 +95,26 @@ async function createCluster(cluster: string, programs: string, { user, password
 }
 
 /**
- * Kills the processes of a killed server that have not noticed its end, because they execute a long query. They use the
- * shared memory, so that PostgreSQL does not start. Works on Linux only; elsewhere, the start waits for them.
+ * Kills the processes of a killed server that have not noticed its end, and removes its lock file if its process id now belongs
+ * to another process, for which PostgreSQL would take it. Without such a process, the file stays, because it records the
+ * shared memory of the killed server.
  */
-async function killOrphanedBackends(cluster: string): Promise<void> {
+async function cleanUpAfterKilledServer(cluster: string): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");
-  if (process.platform !== "linux" || !existsSync(lockFile)) return;
-  const folder = realpathSync(cluster);
+  if (!existsSync(lockFile)) return;
+  const pid = String(Number.parseInt(readFileSync(lockFile, "utf8"), 10));
+  if (process.platform === "linux") await killOrphanedBackends(realpathSync(cluster), pid);
+  const { stdout, status } = spawnSync("ps", ["-ww", "-o", "args=", "-p", pid], { encoding: "utf8" });
+  if (status === 0 && !stdout.includes(cluster)) rmSync(lockFile);
+}
+
+/**
+ * Kills processes that execute a long query after their server was killed. They use the shared memory, so that PostgreSQL
+ * does not start. Works on Linux only; elsewhere, the start waits for them.
+ */
+async function killOrphanedBackends(folder: string, serverPid: string): Promise<void> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readWorkingFolder(name) === folder);
-  if (pids.includes(String(Number.parseInt(readFileSync(lockFile, "utf8"), 10)))) return;
+  if (pids.includes(serverPid)) return;
   const backends = pids.map((pid) => readProcessIdentity(Number(pid)));
   await Promise.all(backends.map((identity) => terminateProcess(identity, "SIGKILL", 5_000)));
 }
@@ -115,18 +125,6 @@ function readWorkingFolder(pid: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Removes the lock file of a killed server if its process id now belongs to another process, for which PostgreSQL would
- * take it. Without such a process, the file stays, because it records the shared memory of the killed server.
- */
-function removeStaleLock(cluster: string): void {
-  const lockFile = join(cluster, "postmaster.pid");
-  if (!existsSync(lockFile)) return;
-  const pid = String(Number.parseInt(readFileSync(lockFile, "utf8"), 10));
-  const { stdout, status } = spawnSync("ps", ["-ww", "-o", "args=", "-p", pid], { encoding: "utf8" });
-  if (status === 0 && !stdout.includes(cluster)) rmSync(lockFile);
 }
 
 export interface OperatingSystemUser {

@@ -47,8 +47,15 @@ export async function terminateProcess(identity, signal, timeoutMs) {
   ]);
   for (const [each, waitMs] of attempts) {
     if (isProcessRunning(identity)) signalProcess(identity.pid, each);
-    for (const deadline = Date.now() + waitMs; isProcessRunning(identity) && Date.now() < deadline; ) await sleep(20);
+    if (await hasProcessEndedWithin(identity, waitMs)) return;
   }
+}
+
+/** @param {ProcessIdentity} identity @param {number} timeoutMs */
+export async function hasProcessEndedWithin(identity, timeoutMs) {
+  for (const deadline = Date.now() + timeoutMs; isProcessRunning(identity); await sleep(20))
+    if (Date.now() > deadline) return false;
+  return true;
 }
 
 /**

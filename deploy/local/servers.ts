@@ -23,13 +23,6 @@ export type LocalServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", 
 const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgresServer, nats: startNatsServer, redis: startRedisServer };
 
-/** Servers of which some may still be starting. */
-interface StartingServers {
-  urls: LocalServerUrls;
-  /** Resolves when all servers are ready. @throws `LocalCommandUserError` if one does not start. */
-  ready: Promise<unknown>;
-}
-
 /** Like `startLocalServers`, but waits until all servers are ready. */
 export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
   const { urls, ready } = await startLocalServers(profile);
@@ -40,13 +33,14 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
 /**
  * Returns the URLs of the three servers by environment variable. If a variable is not set, starts the server, which
  * is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
+ * `ready` resolves when all servers are ready. @throws `LocalCommandUserError` if one does not start.
  */
-export async function startLocalServers(profile: "start" | "test"): Promise<StartingServers> {
+export async function startLocalServers(profile: "start" | "test") {
   const configured = await Promise.all(kinds.map(findServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findOrInstallServerBinaries(missing);
-  const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
   const isStart = profile === "start";
+  const parent = isStart || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
   const options = { log: printLine, durable: isStart, requiresPassword: isStart };
   const started: Promise<unknown>[] = [];
   const urls = kinds.map((kind, index) => {
@@ -63,7 +57,7 @@ export async function startLocalServers(profile: "start" | "test"): Promise<Star
   const ready = Promise.all(started);
   // Reported by the caller that waits for it.
   ready.catch(() => {});
-  return { urls: Object.fromEntries(await Promise.all(urls)), ready };
+  return { urls: Object.fromEntries(await Promise.all(urls)) as LocalServerUrls, ready };
 }
 
 /** Returns the URL in a server's variable. @throws `LocalCommandUserError` if it is invalid or does not respond. */
@@ -144,18 +138,16 @@ export function startRedisServer(options: ConfiguredOptions): Promise<StartedLoc
   ]);
 }
 
-interface ServerConfigFields {
-  host: string;
-  port: number;
-  data: string;
-  password: string | undefined;
-  installed: InstalledServerBinary | undefined;
-}
-
 function startWithConfigFile(
   kind: "nats" | "redis",
   { config = "", requiresPassword = false, ...options }: ConfiguredOptions,
-  configFor: (fields: ServerConfigFields) => string[],
+  configFor: (fields: {
+    host: string;
+    port: number;
+    data: string;
+    password: string | undefined;
+    installed: InstalledServerBinary | undefined;
+  }) => string[],
 ): Promise<StartedLocalServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
   return startServer(kind, options, (folder, port, [newest]) => {

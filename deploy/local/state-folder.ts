@@ -14,10 +14,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { cleanUpAll } from "./data-folder.mjs";
 import {
   type CleanupResource,
+  hasProcessEndedWithin,
   isProcessRunning,
   type ProcessIdentity,
   startPersistingCleanupResources,
@@ -110,18 +110,12 @@ export async function lockStateFolder(folder = localStateFolder): Promise<void> 
   const file = join(folder, "running.json");
   const { owner, cleanupProcess, resources = [] } = readRunningRecord(file);
   // A process that has just been killed takes a moment to end.
-  if (!(await hasEndedWithin(owner, maxWaitMs.owner)))
-    throw new LocalCommandUserError(`${folder} is in use by process ${owner?.pid}. Stop that process first.`);
-  await hasEndedWithin(cleanupProcess, maxWaitMs.cleanupProcess);
+  if (owner && !(await hasProcessEndedWithin(owner, maxWaitMs.owner)))
+    throw new LocalCommandUserError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
+  if (cleanupProcess) await hasProcessEndedWithin(cleanupProcess, maxWaitMs.cleanupProcess);
   // A process is cleaned up only if it is still the same, because its id may now belong to another process.
   await cleanUpAll(resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)));
   startPersistingCleanupResources(file);
-}
-
-async function hasEndedWithin(identity: ProcessIdentity | undefined, timeoutMs: number): Promise<boolean> {
-  for (const deadline = Date.now() + timeoutMs; identity !== undefined && isProcessRunning(identity); await sleep(20))
-    if (Date.now() > deadline) return false;
-  return true;
 }
 
 interface RunningRecord {

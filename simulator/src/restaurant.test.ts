@@ -19,13 +19,11 @@ describe("generateRestaurant", () => {
   });
 
   it("has company numbers that are never assigned and have valid check digits", () => {
-    for (const seed of [1, 2, 3]) {
-      const { siretCode, tvaCode } = generateRestaurant(seed).establishment;
-      expect(siretCode).toMatch(/^000\d{11}$/);
-      expect(luhnSum(siretCode as string) % 10).toBe(0);
-      expect(luhnSum((siretCode as string).slice(0, 9)) % 10).toBe(0);
-      expect(tvaCode).toMatch(/^FR\d{11}$/);
-    }
+    const { siretCode, tvaCode } = generateRestaurant(1).establishment;
+    expect(siretCode).toMatch(/^000\d{11}$/);
+    expect(luhnSum(siretCode) % 10).toBe(0);
+    expect(luhnSum(siretCode.slice(0, 9)) % 10).toBe(0);
+    expect(tvaCode).toMatch(/^FR\d{11}$/);
   });
 });
 

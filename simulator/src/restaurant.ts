@@ -15,7 +15,7 @@ export function generateRestaurant(seed: string | number) {
   const createDiscount = ([name, percent]: [string, number]) => ({ id: random.uuid(), name, percent });
   const discounts = Object.entries(discountPercentsByName).map(createDiscount);
   return {
-    establishment: generateEstablishment(random.fork("establishment")),
+    establishment,
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
@@ -138,47 +138,24 @@ const familyNames = [
   "M. Moreau",
 ];
 
-export type EstablishmentFields = ReturnType<typeof generateEstablishment>;
+export type EstablishmentFields = typeof establishment;
 
-/** Returns a fictional establishment. Its telephone and company numbers are not assigned. */
-export function generateEstablishment(random: SeededRandom) {
-  const { city, zipCode } = random.pick(cities);
-  const name = random.pick(restaurantNames);
-  const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);
-  return {
-    establishmentName: name,
-    companyName: `SARL ${name}`,
-    siretCode: withLuhnDigit(`${siren}0001`),
-    tvaCode: `FR${String((12 + 3 * (Number(siren) % 97)) % 97).padStart(2, "0")}${siren}`,
-    nafCode: "5610A",
-    address1: `${random.integer(1, 120)} ${random.pick(streets)}`,
-    address2: random.chance(0.3) ? "Rez-de-chaussée" : null,
-    zipCode,
-    city,
-    country: "France",
-    phoneNumber: `01 99 00 ${random.integer(10, 99)} ${random.integer(10, 99)}`,
-    website: "www.example.com",
-    customHeader: "Bienvenue chez nous",
-    customFooter: "Merci de votre visite",
-    logoUrl: null,
-    locale: "fr_FR" as const,
-  };
-}
-
-/** Returns the digits with the Luhn check digit of French company numbers. */
-function withLuhnDigit(digits: string): string {
-  const sum = [...digits].reverse().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return `${digits}${(10 - (sum % 10)) % 10}`;
-}
-
-const restaurantNames = ["Le Comptoir des Halles", "Chez Lucienne", "La Table du Port", "L'Ardoise", "Au Petit Zinc"];
-const cities = [
-  { city: "Lyon", zipCode: "69002" },
-  { city: "Nantes", zipCode: "44000" },
-  { city: "Lille", zipCode: "59800" },
-  { city: "Toulouse", zipCode: "31000" },
-];
-const streets = ["rue des Tilleuls", "place du Marché", "quai de la Fosse", "boulevard des Écoles"];
+/** A fictional establishment. Its telephone and company numbers are not assigned. */
+const establishment = {
+  establishmentName: "L'Ardoise",
+  companyName: "SARL L'Ardoise",
+  siretCode: "00096266200011",
+  tvaCode: "FR17000962662",
+  nafCode: "5610A",
+  address1: "31 rue des Tilleuls",
+  address2: null,
+  zipCode: "44000",
+  city: "Nantes",
+  country: "France",
+  phoneNumber: "01 99 00 83 88",
+  website: "www.example.com",
+  customHeader: "Bienvenue chez nous",
+  customFooter: "Merci de votre visite",
+  logoUrl: null,
+  locale: "fr_FR" as const,
+};
