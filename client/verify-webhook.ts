@@ -1,21 +1,9 @@
-import type { components } from "./generated/public-api.ts";
-
-type Schemas = components["schemas"];
+import type { webhooks } from "./generated/public-api.ts";
 
 /** The type of each webhook message, by event name. */
-export interface WebhookMessageByEvent {
-  "order.call": Schemas["OrderCallWebhook"];
-  "order.paid": Schemas["OrderPaidWebhook"];
-  "order.canceled": Schemas["OrderCanceledWebhook"];
-  "order.transferred": Schemas["OrderTransferredWebhook"];
-  "report.finalized": Schemas["ReportFinalizedWebhook"];
-  "report.replaced": Schemas["ReportReplacedWebhook"];
-  "day.closed": Schemas["DayClosedWebhook"];
-  "day.incomplete": Schemas["DayIncompleteWebhook"];
-  "endpoint.failing": Schemas["EndpointFailingWebhook"];
-  "endpoint.disabled": Schemas["EndpointDisabledWebhook"];
-  test: Schemas["TestWebhook"];
-}
+export type WebhookMessageByEvent = {
+  [Event in keyof webhooks]: webhooks[Event]["post"]["requestBody"]["content"]["application/json"];
+};
 
 /** Any webhook message. `meta.event` determines the type of `data`. */
 export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];

@@ -30,17 +30,12 @@ for (const code of codesWithoutMinorUnit.split(" ")) decimalsByCode.set(code, 0)
 /** The codes that are valid today, in alphabetical order. */
 export const currencyCodes = [...decimalsByCode.keys()].sort();
 
-interface WithdrawnCurrency {
-  /** The month of the withdrawal, as in List Three of ISO 4217: YYYY-MM. */
-  withdrawnIn: string;
-  decimals: number;
-}
-
 /**
  * The currencies that were withdrawn since 2010, by code, with the minor units of the last list that contained them.
- * They cannot be chosen anymore. Locations and tills from before their withdrawal have them.
+ * They cannot be chosen anymore. Locations and tills from before their withdrawal have them. `withdrawnIn` is the month of
+ * the withdrawal, as in List Three of ISO 4217: YYYY-MM.
  */
-export const withdrawnCurrencies: Readonly<Record<string, WithdrawnCurrency>> = {
+export const withdrawnCurrencies: Readonly<Record<string, { withdrawnIn: string; decimals: number }>> = {
   ANG: { withdrawnIn: "2025-03", decimals: 2 },
   BGN: { withdrawnIn: "2026-01", decimals: 2 },
   BYR: { withdrawnIn: "2017-01", decimals: 0 },

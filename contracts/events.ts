@@ -22,6 +22,13 @@ const orderEventData = object({
   order: LiveOrderInEvent,
 });
 
+const reportReference = ReportFinalizedEventData.pick({
+  locationId: true,
+  reportId: true,
+  tillId: true,
+  revision: true,
+});
+
 /**
  * The schema of the data of each event type. Services publish these events to each other.
  *
@@ -62,25 +69,20 @@ export const busEventDataSchemas = {
     isErased: z.boolean().optional(),
   }),
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
-  "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
+  "report.removed": reportReference,
   /**
    * From reporting: the report of a till cannot be computed. Its event is a dead letter, until an operator repeats it
    * with success, or a newer revision is computed.
    */
-  "report.parked": ReportFinalizedEventData.pick({
-    locationId: true,
-    reportId: true,
-    tillId: true,
-    revision: true,
-  }).extend({
+  "report.parked": reportReference.extend({
     /** A name in `tillReportParkedReasons`. Any text, so that till-ingest also stores reasons of a newer version. */
     reason: z.string().max(64),
   }),
-  /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
-  "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }).extend({
-    /** The report that the till had, or would have had. */
-    reportId: z.guid(),
-  }),
+  /**
+   * From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. `reportId` is that
+   * of the report that the till had, or would have had.
+   */
+  "till.expired": reportReference,
   /** From reporting: a business day became closed. */
   "day.closed": DayStateEventData,
   /** From reporting: a business day became incomplete. */

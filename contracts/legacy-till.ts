@@ -17,9 +17,7 @@ export type LegacyTill = z.infer<typeof LegacyTill>;
 export const FetchLegacyTillsRequest = boundedArray(
   object({ application: posApplicationNameInputSchema, serverId, legacyId }),
   10_000,
-  {
-    min: 1,
-  },
+  { min: 1 },
 ).meta({
   id: "WantedLegacyTills",
   description: "Tills to fetch, in the same format as in the response to `GET /v1/tills/legacy`",

@@ -118,11 +118,7 @@ const LocationDevice = object({
   model: field.nullableText("Model of the device; null if unknown"),
 }).meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
 
-const headerText = (description: string, example?: string) =>
-  z
-    .string()
-    .nullable()
-    .meta({ description, ...(example !== undefined && { example }) });
+const headerText = (description: string, example: string) => z.string().nullable().meta({ description, example });
 
 export const PrintedTicketHeader = object({
   id: locationId,

@@ -1,12 +1,10 @@
 import { nullOnProblem } from "@pragma/client";
 import { countDays } from "@pragma/contracts/date-time";
 import {
-  canMeasureByDimension,
   getMetricDimension,
   getMetricMeasure,
   type MetricDimension,
   type MetricMeasure,
-  metricDimensionNames,
 } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import { type MetricComparison, metricComparisonNames, metricLimits } from "@pragma/contracts/metrics-query";
@@ -57,7 +55,7 @@ export const figuresOutput = {
 
 type FilterValues = z.infer<typeof filtersArgument>;
 
-interface FiguresQuery {
+export interface FiguresQuery {
   /** The first one ranks the rows, and its sum states how much of the total is left out. */
   measures: readonly [MetricMeasure, ...MetricMeasure[]];
   dimensions?: MetricDimension[];
@@ -65,21 +63,6 @@ interface FiguresQuery {
   filters?: FilterValues | undefined;
   isAscending?: boolean;
   limit: number;
-}
-
-/**
- * Returns the measures that go with all dimensions and filters; the first of them if none does, so that the API explains
- * what cannot be combined.
- */
-export function filterMeasures(
-  measures: readonly [MetricMeasure, ...MetricMeasure[]],
-  { dimensions, filters = {} }: Pick<FiguresQuery, "dimensions" | "filters">,
-): [MetricMeasure, ...MetricMeasure[]] {
-  const names = [...(dimensions ?? []), ...metricDimensionNames.filter((name) => name in filters)];
-  const [first = measures[0], ...others] = measures.filter((measure) =>
-    names.every((name) => canMeasureByDimension(measure, name)),
-  );
-  return [first, ...others];
 }
 
 export async function readFigures(context: ToolContext, selection: Selection, query: FiguresQuery) {

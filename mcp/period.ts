@@ -32,13 +32,6 @@ export interface DayRange {
   until: string;
 }
 
-export interface Period extends DayRange {
-  /** Undefined if the period was given by its dates. */
-  name?: NamedPeriod;
-  /** Whether the period contains the current day, whose figures are incomplete. */
-  includesToday: boolean;
-}
-
 export const periodSchema = z.object({
   since: z.string(),
   until: z.string(),
@@ -47,7 +40,7 @@ export const periodSchema = z.object({
   timeZone: z.string().optional(),
 });
 
-type DescribedPeriod = z.infer<typeof periodSchema> & Pick<Period, "name">;
+type DescribedPeriod = z.infer<typeof periodSchema> & { name?: NamedPeriod };
 
 export interface Selection {
   period: DescribedPeriod;
@@ -122,18 +115,21 @@ export async function selectLocation(
   }
 }
 
-/** Returns the business days of a period. `today` is the current day at the location. */
+/**
+ * Returns the business days of a period, with its name unless it was given by its dates, and whether it contains the current
+ * day, whose figures are incomplete. `today` is the current day at the location.
+ */
 export function resolvePeriod(
   { period, since, until }: SelectionArguments,
   { today, defaultPeriod }: { today: string; defaultPeriod: NamedPeriod },
-): Period {
+) {
   const name = since === undefined ? (period ?? defaultPeriod) : undefined;
   const range = name === undefined ? { since: since ?? today, until: until ?? today } : getNamedRange(name, today);
   return { ...range, ...(name && { name }), includesToday: range.since <= today && today <= range.until };
 }
 
 /** Returns the corresponding days of the week or month before one that is not over; undefined for other periods. */
-export function findSameDaysBefore({ since, until, name }: Omit<Period, "includesToday">): DayRange | undefined {
+export function findSameDaysBefore({ since, until, name }: DayRange & { name?: NamedPeriod }): DayRange | undefined {
   if (name === "this_week") return { since: addDays(since, -7), until: addDays(until, -7) };
   if (name !== "this_month") return undefined;
   const lastOfMonth = addDays(since, -1);

@@ -7,10 +7,7 @@ import { LocalCommandUserError } from "./terminal.mjs";
 
 export type InfrastructureServerKind = keyof typeof serverDefinitions;
 
-export interface InstalledServerBinary {
-  path: string;
-  version: string;
-}
+export type InstalledServerBinary = ReturnType<typeof findInstalledServerBinaries>[number];
 
 export const serverDefinitions = {
   postgres: {
@@ -85,7 +82,7 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
 
 const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 
-export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
+export function findInstalledServerBinaries(kind: InfrastructureServerKind) {
   const { program, minVersion } = serverDefinitions[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const ownFolders = kind === "postgres" ? postgresFolders.flatMap(expandFolderPattern) : [];

@@ -127,11 +127,7 @@ function readWorkingFolder(pid: string): string | undefined {
   }
 }
 
-export interface OperatingSystemUser {
-  name: string;
-  uid: number;
-  gid: number;
-}
+export type OperatingSystemUser = NonNullable<ReturnType<typeof lookUpSystemUser>>;
 
 /**
  * Returns Debian's `postgres`, or `pragma`, which is created if necessary, if this process is root: PostgreSQL and PgBouncer
@@ -149,7 +145,7 @@ export function findUnprivilegedUser(): OperatingSystemUser | undefined {
   );
 }
 
-function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
+function lookUpSystemUser(name: string) {
   const [uid, gid] = ["-u", "-g"].map((option) => {
     const { status, stdout } = spawnSync("id", [option, name], { encoding: "utf8" });
     return status === 0 ? Number(stdout) : 0;

@@ -132,14 +132,10 @@ async function findCurrencyOfOrder({ readAndReduce }: ToolContext, id: string | 
   );
 }
 
-/** What an answer needs of an order, so that a call does not hold all orders of a period in memory. */
-interface OrderSummary {
-  openedAt: string;
-  total: number;
-  names: { room: string; table: string; clerk: string; status: string; orderId: string };
-}
+type OrderSummary = ReturnType<typeof summarizeOrder>;
 
-const summarizeOrder = (order: Order): OrderSummary => ({
+/** Returns what an answer needs of an order, so that a call does not hold all orders of a period in memory. */
+const summarizeOrder = (order: Order) => ({
   openedAt: order.openedAt,
   total: order.total,
   names: {

@@ -1,12 +1,15 @@
 import {
+  canMeasureByDimension,
+  type MetricDimension,
   type MetricMeasure,
   metricDimensionNameSchema,
+  metricDimensionNames,
   metricMeasureNameSchema,
   metricMeasureNames,
 } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { defineTool } from "../define-tool.ts";
-import { figureArguments, figuresOutput, filterMeasures, readFigures } from "../figures.ts";
+import { type FiguresQuery, figureArguments, figuresOutput, readFigures } from "../figures.ts";
 import { findPeriodIssue, selectionArguments, selectPeriod } from "../period.ts";
 
 /** The measures that groups have if they go with sales: eight, so that a row is not too long. */
@@ -41,7 +44,7 @@ export const salesTool = defineTool({
     const dimensions = [...(groupBy ? [groupBy] : []), ...(thenBy ? [thenBy] : [])];
     const chosen = measures
       ? ([...new Set(measures)] as [MetricMeasure, ...MetricMeasure[]])
-      : chooseMeasures({ dimensions, filters });
+      : chooseMeasures(dimensions, filters);
     const query = { measures: chosen, dimensions, compareWith, filters, limit };
     const { notes, ...fields } = await readFigures(context, selection, query);
     return {
@@ -56,10 +59,17 @@ export const salesTool = defineTool({
   },
 });
 
-/** Returns all measures for a total, and those of sales for groups, if they go with the groups and filters. */
-function chooseMeasures(by: Parameters<typeof filterMeasures>[1]): [MetricMeasure, ...MetricMeasure[]] {
-  const measures = filterMeasures(metricMeasureNames, by);
-  const ofSales = measures.filter((measure) => salesMeasures.includes(measure));
-  const [first, ...others] = ofSales;
-  return by.dimensions?.length && first ? [first, ...others] : measures;
+/**
+ * Returns the measures that go with all groups and filters: all of them for a total, and those of sales for groups. Returns the
+ * first measure if none does, so that the API explains what cannot be combined.
+ */
+function chooseMeasures(
+  dimensions: MetricDimension[],
+  filters: FiguresQuery["filters"] = {},
+): FiguresQuery["measures"] {
+  const names = [...dimensions, ...metricDimensionNames.filter((name) => name in filters)];
+  const possible = metricMeasureNames.filter((measure) => names.every((name) => canMeasureByDimension(measure, name)));
+  const ofSales = dimensions.length > 0 ? possible.filter((measure) => salesMeasures.includes(measure)) : [];
+  const [first = metricMeasureNames[0], ...others] = ofSales.length > 0 ? ofSales : possible;
+  return [first, ...others];
 }

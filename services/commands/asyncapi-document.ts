@@ -48,10 +48,7 @@ const securitySchemes = {
 
 /** Returns the AsyncAPI document, with the schemas and examples of the section `webhooks` of the OpenAPI document. */
 export function createAsyncApiDocument({ info, webhooks = {}, components = {} }: OpenApiDocument) {
-  const events = Object.entries(webhooks).map(([name, methods]) => ({
-    name,
-    webhook: (methods as { post: unknown }).post as OpenApiWebhook,
-  }));
+  const events = Object.entries(webhooks as unknown as Record<string, { post: OpenApiWebhook }>);
   const componentSchemas = (components.schemas ?? {}) as Record<string, JsonSchema>;
   const schemas: Record<string, JsonSchema> = {};
 
@@ -69,7 +66,8 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
   }
 
   const messages = Object.fromEntries(
-    events.map(({ name, webhook: { summary, parameters, requestBody } }) => {
+    events.map(([name, { post }]) => {
+      const { summary, parameters, requestBody } = post;
       const { schema } = requestBody.content["application/json"];
       const payload = copySchema(schema);
       const headers = Object.fromEntries(parameters.map((header) => [header.name, header.schema.example]));
@@ -95,7 +93,7 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
   );
 
   const operations = Object.fromEntries(
-    events.map(({ name, webhook }) => [
+    events.map(([name, { post: webhook }]) => [
       toOperationId(`send ${name}`),
       {
         action: "send",
@@ -145,13 +143,13 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
         description:
           "The channel is the endpoint of a webhook. The endpoint receives messages about the events to which the webhook subscribes, messages about other endpoints of the recipient (`endpoint.failing` and `endpoint.disabled`), and the test messages that you request. `address` is null, because you choose the URL (`endpointUrl`) when you create the webhook.",
         servers: [{ $ref: "#/servers/endpoint" }],
-        messages: Object.fromEntries(events.map(({ name }) => [name, { $ref: `#/components/messages/${name}` }])),
+        messages: Object.fromEntries(events.map(([name]) => [name, { $ref: `#/components/messages/${name}` }])),
       },
     },
     operations,
     components: {
       messages,
-      schemas: { [headersSchemaName]: createHeadersSchema(events.map(({ webhook }) => webhook)), ...schemas },
+      schemas: { [headersSchemaName]: createHeadersSchema(events.map(([, { post }]) => post)), ...schemas },
       securitySchemes,
     },
   };

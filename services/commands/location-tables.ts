@@ -115,10 +115,11 @@ export async function* listLocationObjects(
   const unknown = existing.find(({ name }) => !known.has(name) && !otherObjectColumns.has(`${service}.${name}`));
   if (unknown) throw new Error(`It is not decided whether ${service}.${unknown.name} names objects of a location.`);
   for (const { table, column, condition } of columns) {
+    const exception = exceptions[service]?.[table];
+    const locationCondition = exception && "condition" in exception ? exception.condition : "location_id = $1";
     const rows = sql
       .unsafe<{ key: string }[]>(
-        `select distinct "${column}" as key from "${table}"
-        where ${condition} and (${findLocationCondition(service, table)})`,
+        `select distinct "${column}" as key from "${table}" where ${condition} and (${locationCondition})`,
         [locationId],
       )
       .cursor(objectListRows);
@@ -127,11 +128,6 @@ export async function* listLocationObjects(
 }
 
 const objectListRows = 500;
-
-function findLocationCondition(service: ServiceName, table: string): string {
-  const exception = exceptions[service]?.[table];
-  return exception && "condition" in exception ? exception.condition : "location_id = $1";
-}
 
 /**
  * Returns the tables that can contain rows of a location, so that none is forgotten, each after those to which it refers.
@@ -160,7 +156,7 @@ export async function listLocationTables(
     throw new Error(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
-  return sortByReferences(locationTables, await listReferences(sql, schema));
+  return sortByReferences(sql, schema, locationTables);
 }
 
 /** Returns the numbers of rows as `service.table`. The search path must be the schema of the service. */
@@ -180,21 +176,13 @@ export async function countLocationRows(
   return counts;
 }
 
-interface TableReference {
-  from: string;
-  to: string;
-}
-
-async function listReferences(sql: postgres.Sql, schema: string): Promise<TableReference[]> {
-  return sql<TableReference[]>`
+async function sortByReferences(sql: postgres.Sql, schema: string, tables: LocationTable[]): Promise<LocationTable[]> {
+  const references = await sql<{ from: string; to: string }[]>`
     select distinct t.relname as from, f.relname as to
     from pg_constraint join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
     where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
       and not t.relispartition and not f.relispartition
     order by 1, 2`;
-}
-
-function sortByReferences(tables: LocationTable[], references: TableReference[]): LocationTable[] {
   const sorted = new Set<LocationTable>();
   const add = (table: LocationTable) => {
     for (const { from, to } of references) {

@@ -13,12 +13,6 @@ interface MenuCardSection {
   readonly prices: Readonly<Record<string, number>>;
 }
 
-interface MenuCardMenu {
-  readonly price: number;
-  /** The names of the products that guests can choose in each step of the menu. */
-  readonly steps: Readonly<Record<string, readonly string[]>>;
-}
-
 const softDrinks = { category: "Boissons", course: "drink", vat: 10 } as const;
 const bar = { category: "Bar", course: "drink", vat: 20 } as const;
 const starters = { category: "Entrées", course: "starter", vat: 10, color: "colorGreen" } as const;
@@ -116,8 +110,11 @@ export const menuCard: readonly MenuCardSection[] = [
   { ...shop, subCategory: "Fromages", soldBy: "kilogram", prices: { "Comté 18 mois (kg)": 3290 } },
 ];
 
-/** Set menus with a fixed price, in minor currency units. In some menus, products have different VAT rates. */
-export const fixedPriceMenusByName: Readonly<Record<string, MenuCardMenu>> = {
+/**
+ * Set menus with a fixed price, in minor currency units, and the names of the products that guests can choose in each step.
+ * In some menus, products have different VAT rates.
+ */
+export const fixedPriceMenusByName = {
   "Formule du midi": {
     price: 2190,
     steps: {

@@ -13,10 +13,7 @@ import { SeededRandom } from "./random.ts";
 import type { EstablishmentFields } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
-export interface SimulatedOrderRevision {
-  readonly atMs: number;
-  readonly order: OrderLiveInput;
-}
+export type SimulatedOrderRevision = ReturnType<typeof generateRevisionsOfTillOrders>[number];
 
 /** A simulated day of service: the revisions of its orders by the time when to send them, and the till with the final orders. */
 export type SimulatedDay = ReturnType<typeof createSimulatedSchedule>;
@@ -53,11 +50,11 @@ export function omitSupersededRevisions(schedule: SimulatedDay, nowMs: number): 
 }
 
 /** Returns all revisions of the orders of a till, sorted by time. The last one equals the order in the till. */
-export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrderRevision[] {
+export function generateRevisionsOfTillOrders(till: GeneratedTill) {
   return till.orderList
     .flatMap((final) => {
       const random = new SeededRandom(`revisions/${final.revisionHash}`);
-      return listChangeInstants(final).map((instant): SimulatedOrderRevision => {
+      return listChangeInstants(final).map((instant) => {
         const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
         return { atMs: Date.parse(instant), order: buildSimulatedOrderLiveInput(till, { ...data, revisionHash }) };

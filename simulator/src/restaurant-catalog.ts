@@ -41,12 +41,11 @@ export function buildRestaurantCatalog(restaurant: GeneratedRestaurant): Catalog
   };
 }
 
-/** The names of archived products, each with the name of a similar current product. */
-const formerProductNames = { "Soupe au pistou": "Velouté de potiron", "Vin chaud": "Kir cassis" };
-
+/** Returns archived products, each like a current product. */
 function createFormerProducts({ products, device }: GeneratedRestaurant): GeneratedRestaurantProduct[] {
   const random = new SeededRandom(`archive/${device.id}`);
-  return Object.entries(formerProductNames).flatMap(([name, similar]) =>
+  const similarNames = { "Soupe au pistou": "Velouté de potiron", "Vin chaud": "Kir cassis" };
+  return Object.entries(similarNames).flatMap(([name, similar]) =>
     products
       .filter((product) => product.name === similar)
       .map((product) => ({ ...product, id: random.uuid(), name, sku: null })),

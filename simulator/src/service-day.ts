@@ -6,24 +6,18 @@ import type { GeneratedRestaurantClerk } from "./restaurant.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A random number of minutes is added. */
-const openingDurationHours = 16.25;
-
 export function getLocalDate(instant: number): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(defaultTimeZone).toPlainDate();
 }
 
-export interface SimulatedDayOpeningHours {
-  readonly opensAtMs: number;
-  readonly closesAtMs: number;
-}
+export type SimulatedDayOpeningHours = ReturnType<typeof generateOpeningHours>;
 
 /** Returns the opening hours of a day, YYYY-MM-DD, in milliseconds since 1970. @throws RangeError for an invalid day. */
-export function generateOpeningHours(random: SeededRandom, day: string): SimulatedDayOpeningHours {
+export function generateOpeningHours(random: SeededRandom, day: string) {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
   const opening = Temporal.PlainDate.from(day).toZonedDateTime({ timeZone: defaultTimeZone, plainTime: "08:00" });
   const { epochMilliseconds: opensAtMs } = opening;
-  return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
+  return { opensAtMs, closesAtMs: opensAtMs + 16.25 * hourMs + random.integer(0, 30) * minuteMs };
 }
 
 /** Returns `count` sorted arrival times of guests. Most guests arrive at noon and in the evening. */
@@ -43,17 +37,11 @@ export function generateGuestArrivalTimes(
   }).sort((a, b) => a - b);
 }
 
-/** A shift of a clerk, in milliseconds since 1970. The end is null if the clerk does not clock out. */
-interface ClerkShift {
-  clerk: GeneratedRestaurantClerk;
-  from: number;
-  to: number | null;
-}
-
+/** Returns shifts of clerks, in milliseconds since 1970. The end `to` is null if the clerk does not clock out. */
 export function planSimulatedClerkShifts(
   clerks: readonly GeneratedRestaurantClerk[],
   { opensAtMs, closesAtMs }: SimulatedDayOpeningHours,
-): ClerkShift[] {
+) {
   return clerks.flatMap((clerk, index) =>
     (clerkRota[index % clerkRota.length] ?? []).map(([from, to]) => ({
       clerk,
@@ -66,7 +54,7 @@ export function planSimulatedClerkShifts(
 /** Returns a random clerk who is on shift at an instant, or who is off shift if `isOnShift` is false. */
 export function pickClerkByShiftStatus(
   random: SeededRandom,
-  shifts: readonly ClerkShift[],
+  shifts: ReturnType<typeof planSimulatedClerkShifts>,
   instant: number,
   isOnShift: boolean,
 ): GeneratedRestaurantClerk {

@@ -22,19 +22,14 @@ export interface SimulationContext {
   readonly log: (line: string) => void;
 }
 
-export interface SimulatedDayResult {
-  till: GeneratedTill;
-  /** The sales of the orders' last revisions, in minor units. */
-  sales: number;
-  /** Null if, after a minute, the report was not available or some orders of the till were still live orders. */
-  report: { id: string; totalSales: number } | null;
-}
+export type SimulatedDayResult = Awaited<ReturnType<typeof simulateRestaurantDay>>;
 
-/** Sends each revision when it is due, then pushes the till. @throws `ApiProblem` if a request is rejected. */
-export async function simulateRestaurantDay(
-  context: SimulationContext,
-  schedule: SimulatedDay,
-): Promise<SimulatedDayResult> {
+/**
+ * Sends each revision when it is due, then pushes the till. `sales` are those of the orders' last revisions, in minor units.
+ * `report` is null if, after a minute, it was not available or some orders of the till were still live orders.
+ * @throws `ApiProblem` if a request is rejected.
+ */
+export async function simulateRestaurantDay(context: SimulationContext, schedule: SimulatedDay) {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
   const closesAtMs = Date.parse(schedule.till.finalizedAt);

@@ -13,11 +13,7 @@ import {
 } from "./simulate-day.ts";
 
 /** A day of service that the demo simulates in less time. Each shift has its own till. */
-export interface DemoTillShift {
-  readonly tillId: string;
-  readonly startsAtMs: number;
-  readonly durationMs: number;
-}
+export type DemoTillShift = ReturnType<typeof createDemoShiftAt>;
 
 type ShiftContext = Pick<SimulationContext, "locationId" | "clock">;
 
@@ -99,7 +95,7 @@ export function getDemoShiftProgressAtHour(hour: number): number {
 }
 
 /** Returns a shift. Its till id begins with its start time, so that the shift can be restored from the till id. */
-function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoTillShift {
+function createDemoShiftAt(locationId: string, startMs: number, durationMs: number) {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
   const uuid = new SeededRandom(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();

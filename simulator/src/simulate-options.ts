@@ -37,25 +37,25 @@ const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(min).max(max));
 const text = z.string().min(1);
 
-const optionDefinitions = z.object({
-  url: baseUrlSchema.default("http://localhost:4000"),
-  key: z.array(text).default([]),
-  "admin-key": text.optional(),
-  locations: count(1, 100).prefault("1"),
-  speed: z.coerce.number<string>().min(0.1).max(1_000_000).prefault("60"),
-  rate: z.coerce.number<string>().min(0.1).max(1_000).prefault("4"),
-  days: count(1, 10_000).prefault("1"),
-  orders: count(1, maxOrdersPerTill).prefault("60"),
-  seed: text.default("simulator"),
-  help: z.boolean().default(false),
-});
+const optionsSchema = z
+  .object({
+    url: baseUrlSchema.default("http://localhost:4000"),
+    key: z.array(text).default([]),
+    "admin-key": text.optional(),
+    locations: count(1, 100).prefault("1"),
+    speed: z.coerce.number<string>().min(0.1).max(1_000_000).prefault("60"),
+    rate: z.coerce.number<string>().min(0.1).max(1_000).prefault("4"),
+    days: count(1, 10_000).prefault("1"),
+    orders: count(1, maxOrdersPerTill).prefault("60"),
+    seed: text.default("simulator"),
+    help: z.boolean().default(false),
+  })
+  .refine(
+    ({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined),
+    "Set either --key or --admin-key",
+  );
 
-const optionsSchema = optionDefinitions.refine(
-  ({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined),
-  "Set either --key or --admin-key",
-);
-
-export type SimulatorOptions = z.output<typeof optionDefinitions>;
+export type SimulatorOptions = z.output<typeof optionsSchema>;
 
 /** Returns the options of a command line and of environment variables, or the help text. @throws on invalid options. */
 export function parseSimulateCommandOptions(args: string[], environment: Readonly<Record<string, string | undefined>>) {
@@ -77,7 +77,7 @@ export function parseSimulateCommandOptions(args: string[], environment: Readonl
 }
 
 const argumentTypes = Object.fromEntries(
-  Object.keys(optionDefinitions.shape).map((name) => [
+  Object.keys(optionsSchema.shape).map((name) => [
     name,
     { type: name === "help" ? ("boolean" as const) : ("string" as const), multiple: name === "key" },
   ]),
