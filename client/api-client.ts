@@ -160,14 +160,10 @@ export type PublicApiClient = ApiClient<PublicPaths>;
 export type AdminApiClient = ApiClient<FullPaths>;
 
 /** Returns a client of the operations for partners and point-of-sale apps. */
-export function createApiClient(options: ApiClientOptions): PublicApiClient {
-  return createTypedClient<PublicPaths>(options);
-}
+export const createApiClient: (options: ApiClientOptions) => PublicApiClient = createTypedClient;
 
 /** Returns a client of all operations, including the operations for operators. */
-export function createAdminApiClient(options: ApiClientOptions): AdminApiClient {
-  return createTypedClient<FullPaths>(options);
-}
+export const createAdminApiClient: (options: ApiClientOptions) => AdminApiClient = createTypedClient;
 
 function createTypedClient<Paths extends object>(options: ApiClientOptions): ApiClient<Paths> {
   const { baseUrl, apiKey, fetch: send = (request) => fetch(request), retries = 5, wait = abortableDelay } = options;

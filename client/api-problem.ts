@@ -51,7 +51,7 @@ export class ApiProblem extends Error {
 export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModifiedError(call);
   const text = await response.text();
-  const problem = parseJson(text);
+  const problem: unknown = await new Response(text).json().catch(() => undefined);
   return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponseError(call, response.status, text);
 }
 
@@ -62,14 +62,6 @@ export async function nullOnProblem<Result>(call: Promise<Result>, ...codes: Pro
   } catch (error) {
     if (error instanceof ApiProblem && codes.includes(error.code)) return null;
     throw error;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

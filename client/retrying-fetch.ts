@@ -68,18 +68,13 @@ function retryDelayMs(request: Request, response: Response, retry: number): numb
   const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"));
   const isTransient =
     transientStatuses.has(status) ||
-    (status === 500 && isSafeToRepeat(request)) ||
+    (status === 500 && (idempotentMethods.has(request.method) || request.headers.has("idempotency-key"))) ||
     // Status 409 has a Retry-After header only if the conflict ends by itself, such as when an earlier request ends.
     (status === 409 && retryAfterMs !== null);
   if (!isTransient) return null;
   if (retryAfterMs === null) return backoffMs(retry);
   // The random addition prevents clients from retrying at the same time. The delay is never shorter than requested.
   return retryAfterMs > maxRetryAfterMs ? null : retryAfterMs + Math.random() * Math.max(250, retryAfterMs / 4);
-}
-
-/** Returns whether sending a request twice has the same effect as sending it once. */
-function isSafeToRepeat({ method, headers }: Request): boolean {
-  return idempotentMethods.has(method) || headers.has("idempotency-key");
 }
 
 /** Returns an exponential backoff in milliseconds, with jitter so that failed clients retry at different times. */

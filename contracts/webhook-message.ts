@@ -36,18 +36,16 @@ export const webhookMessageHeadersSchema = object({
   }),
 });
 
-/** The additional fields of a product row in webhook messages. Stock systems use these fields. */
-const stockFields = {
-  productCatalogId: field.nullableText(
-    "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
-  ),
-  stockImpactIndicator: field.boolean(
-    "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
-  ),
-};
-
+/** A product row with the additional fields of webhook messages. Stock systems use these fields. */
 const webhookProductRow = LiveOrderInEvent.shape.productRowList.element
-  .extend(stockFields)
+  .extend({
+    productCatalogId: field.nullableText(
+      "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
+    ),
+    stockImpactIndicator: field.boolean(
+      "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
+    ),
+  })
   .meta({ id: "WebhookProductRow", description: "A product in an order, with fields for counting stock" });
 
 const webhookMenuRow = LiveOrderInEvent.shape.menuRowList.element

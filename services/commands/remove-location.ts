@@ -16,9 +16,7 @@ import {
   removalReceipt,
   saveReceipt,
 } from "./removal-receipt.ts";
-import { removeEvents } from "./remove-events.ts";
-import { removeObjects } from "./remove-objects.ts";
-import { removeRowsUntilNoneIsLeft } from "./remove-rows.ts";
+import { removeEvents, removeObjects, removeRowsUntilNoneIsLeft } from "./remove-location-data.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
 
 const eventTimeoutMs = 30_000;

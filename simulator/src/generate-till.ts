@@ -36,7 +36,7 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
   const mix = { ...defaultCaseShares, ...options.mix };
-  const reportNumber = getReportNumber(day);
+  const reportNumber = Math.max(1, Temporal.PlainDate.from("2024-01-01").until(day).days);
   const tillSeed = JSON.stringify([seed, count, day, defaultTimeZone, reportNumber, training, mix]);
   const tillId = options.tillId ?? new SeededRandom(tillSeed).uuid();
 
@@ -97,12 +97,6 @@ export function buildGeneratedTillFromOrders(
     declaredPaymentList: createDeclaredPayments(closed.orderList),
     clerkShiftList: [],
   };
-}
-
-/** Returns the number of days since 2024-01-01, but at least 1. */
-function getReportNumber(day: string): number {
-  const days = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
-  return Math.max(1, days);
 }
 
 type Movement = TillV2["financialMovementList"][number];

@@ -54,34 +54,25 @@ function generateProducts(random: SeededRandom) {
   const listed = menuCard.flatMap(({ prices, ...section }) =>
     Object.entries(prices).map(([name, price]) => ({ name, price, ...section })),
   );
-  return listed.map((product, index) => ({
+  return listed.map(({ price, vat, hasSku, modifierGroups, ...product }, index) => ({
+    ...product,
     id: idOf(`product ${product.name}`),
-    name: product.name,
-    category: product.category,
     categoryId: idOf(`category ${product.category}`),
-    subCategory: product.subCategory,
     subCategoryId: idOf(`subcategory ${product.subCategory}`),
-    color: product.color,
-    course: product.course,
     soldBy: product.soldBy ?? "piece",
     /** In minor currency units, including VAT, for one piece or for one kilogram. */
-    price: Math.round((product.price * priceLevel) / 1000) * 10,
-    tax: {
-      id: idOf(`tax ${product.vat}`),
-      name: `TVA ${String(product.vat).replace(".", ",")}%`,
-      rate: product.vat,
-    },
-    sku: product.hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
-    modifierGroups: groups.filter((group) => product.modifierGroups?.some((name) => name === group.name)),
+    price: Math.round((price * priceLevel) / 1000) * 10,
+    tax: { id: idOf(`tax ${vat}`), name: `TVA ${String(vat).replace(".", ",")}%`, rate: vat },
+    sku: hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
+    modifierGroups: groups.filter((group) => modifierGroups?.some((name) => name === group.name)),
   }));
 }
 
 function generateRooms(random: SeededRandom) {
-  return roomDefinitions.map(({ name, type, pricing, tablePrefix, tables }) => ({
+  return roomDefinitions.map(({ tablePrefix, tables, ...room }) => ({
+    ...room,
     id: random.uuid(),
-    name,
-    type,
-    pricing: { id: random.uuid(), ...pricing },
+    pricing: { id: random.uuid(), ...room.pricing },
     tables: Array.from({ length: tables }, (_, index) => ({ id: random.uuid(), name: `${tablePrefix}${index + 1}` })),
   }));
 }
