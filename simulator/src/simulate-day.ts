@@ -7,19 +7,15 @@ import { buildGeneratedTillFromOrders, type GeneratedTill } from "./generate-til
 import { buildSimulatedOrderLiveInput, type SimulatedDay, splitDueRevisions } from "./order-revisions.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
-import type { InjectableClock } from "./transient-retry-options.ts";
+import type { SimulationControl } from "./transient-retry-options.ts";
 
-export interface SimulationContext {
+export interface SimulationContext extends SimulationControl {
   /** The API client with the location's key. It retries without limit while the API fails temporarily. */
   readonly api: PublicApiClient;
   readonly restaurant: GeneratedRestaurant;
   /** The id of the location. It is part of the seed, so that different locations have different tills. */
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
-  readonly clock: InjectableClock;
-  /** After it is aborted, waits throw its reason, and requests throw an error with this `cause`. */
-  readonly signal: AbortSignal;
-  readonly log: (line: string) => void;
 }
 
 export type SimulatedDayResult = Awaited<ReturnType<typeof simulateRestaurantDay>>;

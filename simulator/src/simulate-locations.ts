@@ -17,9 +17,7 @@ import {
   simulateRestaurantDay,
 } from "./simulate-day.ts";
 import type { SimulatorOptions } from "./simulate-options.ts";
-import { createRetryOptions } from "./transient-retry-options.ts";
-
-type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
+import { createRetryOptions, type SimulationControl } from "./transient-retry-options.ts";
 
 interface SimulatedLocation {
   locationId: string;

@@ -10,16 +10,18 @@ export interface InjectableClock {
 
 export const systemClock: InjectableClock = { now: () => Date.now(), wait: abortableDelay };
 
-interface UnlimitedApiRetrySettings {
-  clock: InjectableClock;
-  /** Ends retries when it is aborted, and requests in flight, unless `fetch` is set. */
-  signal: AbortSignal;
-  log: (line: string) => void;
-  fetch?: (request: Request) => Promise<Response>;
+export interface SimulationControl {
+  readonly clock: InjectableClock;
+  /** After it is aborted, waits throw its reason, and requests throw an error with this `cause`. */
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
 }
 
-/** Returns options to retry transient errors without limit. Logs the start and the end of an outage of ten seconds. */
-export function createRetryOptions(options: UnlimitedApiRetrySettings) {
+/**
+ * Returns options to retry transient errors without limit. Logs the start and the end of an outage of ten seconds. The signal
+ * ends retries, and requests in flight, unless `fetch` is set.
+ */
+export function createRetryOptions(options: SimulationControl & Pick<ApiClientOptions, "fetch">) {
   const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
   let reason = "";
