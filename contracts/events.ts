@@ -22,12 +22,7 @@ const orderEventData = object({
   order: LiveOrderInEvent,
 });
 
-const reportReference = ReportFinalizedEventData.pick({
-  locationId: true,
-  reportId: true,
-  tillId: true,
-  revision: true,
-});
+const reportIds = ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true });
 
 /**
  * The schema of the data of each event type. Services publish these events to each other.
@@ -69,12 +64,12 @@ export const busEventDataSchemas = {
     isErased: z.boolean().optional(),
   }),
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
-  "report.removed": reportReference,
+  "report.removed": reportIds,
   /**
    * From reporting: the report of a till cannot be computed. Its event is a dead letter, until an operator repeats it
    * with success, or a newer revision is computed.
    */
-  "report.parked": reportReference.extend({
+  "report.parked": reportIds.extend({
     /** A name in `tillReportParkedReasons`. Any text, so that till-ingest also stores reasons of a newer version. */
     reason: z.string().max(64),
   }),
@@ -82,7 +77,7 @@ export const busEventDataSchemas = {
    * From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. `reportId` is that
    * of the report that the till had, or would have had.
    */
-  "till.expired": reportReference,
+  "till.expired": reportIds,
   /** From reporting: a business day became closed. */
   "day.closed": DayStateEventData,
   /** From reporting: a business day became incomplete. */
