@@ -79,9 +79,11 @@ function formatRow(
   columns: BulkExportColumn[],
   format: BulkExportFormat,
 ): string {
-  if (format === "jsonl") return `${JSON.stringify(row)}\n`;
   const values = columns.map(({ name }) => row[name] ?? null);
-  return format === "csv" ? formatCsvLine(values) : `${JSON.stringify(values)}\n`;
+  if (format === "csv") return formatCsvLine(values);
+  const line =
+    format === "jsonl" ? Object.fromEntries(columns.map(({ name }, index) => [name, values[index]])) : values;
+  return `${JSON.stringify(line)}\n`;
 }
 
 /** Returns the values of the rows in `lines` for Parquet. */

@@ -20,7 +20,10 @@ interface RowContext {
   currencyCode: string | null;
 }
 
-/** Returns the rows of one document: of a report for `reports` and `taxes`, and of an order otherwise. */
+/**
+ * Returns the rows of one document: of a report for `reports` and `taxes`, and of an order otherwise. A row can have more
+ * fields than its data has columns.
+ */
 export const buildExportRows: {
   [Data in BulkExportData]: (document: DocumentOf<Data>, context: RowContext) => BulkExportRow<Data>[];
 } = {
@@ -42,38 +45,16 @@ function buildReportRow(report: ReportV2, { till, currencyCode }: RowContext): B
   const sumTaxes = (field: "taxableAmount" | "taxAmount") =>
     report.reportTaxes.reduce((sum, tax) => addMoneyAmounts(sum, tax[field]), 0);
   return {
+    ...report,
     ...till,
-    reportNumber: report.reportNumber,
-    startedAt: report.startedAt,
-    finalizedAt: report.finalizedAt,
     currencyCode,
-    totalSales: report.totalSales,
     totalExcludingTax: sumTaxes("taxableAmount"),
     totalTax: sumTaxes("taxAmount"),
-    orderCount: report.orderCount,
-    guestsNumber: report.guestsNumber,
-    initialCashBalance: report.initialCashBalance,
-    finalCashBalance: report.finalCashBalance,
-    clerkId: report.clerkId,
-    clerkName: report.clerkName,
-    deviceIdentifier: report.deviceIdentifier,
-    deviceName: report.deviceName,
-    reportVersion: report.reportVersion,
   };
 }
 
 function buildTaxRows(report: ReportV2, { till, currencyCode }: RowContext): BulkExportRow<"taxes">[] {
-  return report.reportTaxes.map((tax) => ({
-    ...till,
-    reportNumber: report.reportNumber,
-    startedAt: report.startedAt,
-    taxName: tax.taxName,
-    taxRate: tax.taxRate,
-    taxCatalogId: tax.taxCatalogId,
-    currencyCode,
-    taxableAmount: tax.taxableAmount,
-    taxAmount: tax.taxAmount,
-  }));
+  return report.reportTaxes.map((tax) => ({ ...report, ...tax, ...till, currencyCode }));
 }
 
 /** Returns whether an order counts toward total sales. Training orders are never stored. */
@@ -87,35 +68,11 @@ function findOrderCurrency(order: OrderV2): string | null {
 
 function buildOrderRow(order: OrderV2, { till, currencyCode }: RowContext): BulkExportRow<"orders"> {
   return {
+    ...order,
     ...till,
     orderId: order.id,
-    openedAt: order.openedAt,
-    closedAt: order.closedAt,
     currencyCode: findOrderCurrency(order) ?? currencyCode,
-    total: order.total,
-    totalWithoutTax: order.totalWithoutTax,
-    totalTax: order.totalTax,
-    totalDiscount: order.totalDiscount,
-    leftToPay: order.leftToPay,
     isSale: isOrderCounted(order),
-    isPaid: order.isPaid,
-    isCanceled: order.isCanceled,
-    canceledReason: order.canceledReason,
-    isTransferred: order.isTransferred,
-    transferredTo: order.transferredTo,
-    guestsCount: order.guestsCount,
-    roomName: order.roomName,
-    roomType: order.roomType,
-    tableName: order.tableName,
-    operatorId: order.operatorId,
-    operatorName: order.operatorName,
-    deviceIdentifier: order.deviceIdentifier,
-    deviceName: order.deviceName,
-    channel: order.channel,
-    serviceType: order.serviceType,
-    source: order.source,
-    fiscalNumber: order.fiscalNumber,
-    externalOrderId: order.externalOrderId,
   };
 }
 
@@ -124,40 +81,16 @@ function buildItemRows(order: OrderV2, { till, currencyCode }: RowContext): Bulk
     row: PosOrderProductRow,
     menu: { id: string | null; name: string | null },
   ): BulkExportRow<"items"> => ({
+    ...row,
     ...till,
     orderId: order.id,
     orderOpenedAt: order.openedAt,
     rowId: row.id,
-    parentProductRowId: row.parentProductRowId,
     menuRowId: menu.id,
     menuName: menu.name,
-    recordedAt: row.recordedAt,
-    productId: row.productId,
-    sku: row.sku,
-    name: row.name,
-    categoryName: row.categoryName,
-    subCategoryName: row.subCategoryName,
-    quantity: row.quantity,
-    weight: row.weight,
     currencyCode: row.currencyCode ?? currencyCode,
-    unitPriceRowWithModifier: row.unitPriceRowWithModifier,
-    totalRowWithModifier: row.totalRowWithModifier,
-    totalDiscount: row.totalDiscount,
-    totalRow: row.totalRow,
-    taxableAmount: row.taxableAmount,
-    taxAmount: row.taxAmount,
-    taxName: row.taxName,
     taxRate: percentToBasisPoints(row.taxRate),
     isSale: isOrderCounted(order) && isRowCountedAsSale(row),
-    isCanceled: row.isCanceled,
-    canceledReason: row.canceledReason,
-    isTransferred: row.isTransferred,
-    transferredTo: row.transferredTo,
-    isLoss: row.isLoss,
-    lossReason: row.lossReason,
-    pricingName: row.pricingName,
-    operatorId: row.operatorId,
-    operatorName: row.operatorName,
   });
   return [
     ...order.productRowList.map((row) => toRow(row, { id: null, name: null })),
@@ -167,22 +100,12 @@ function buildItemRows(order: OrderV2, { till, currencyCode }: RowContext): Bulk
 
 function buildPaymentRows(order: OrderV2, { till, currencyCode }: RowContext): BulkExportRow<"payments">[] {
   return order.paymentRowList.map((payment) => ({
+    ...payment,
     ...till,
     orderId: order.id,
     orderOpenedAt: order.openedAt,
     rowId: payment.id,
-    recordedAt: payment.recordedAt,
-    status: payment.status,
     isCounted: payment.status === "validated",
-    paymentType: payment.paymentType,
-    paymentMode: payment.paymentMode,
-    name: payment.name,
-    paymentId: payment.paymentId,
     currencyCode: payment.currencyCode ?? currencyCode,
-    amount: payment.amount,
-    changeAmount: payment.changeAmount,
-    tipAmount: payment.tipAmount,
-    operatorId: payment.operatorId,
-    operatorName: payment.operatorName,
   }));
 }
