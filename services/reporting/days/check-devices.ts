@@ -1,7 +1,7 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { DayCheckCode, DayCheckFinding } from "@pragma/contracts/day";
 import { groupByKey } from "../calculation/groups.ts";
-import { buildCheck } from "./check-figures.ts";
+import { buildCheck, type CheckedTill } from "./check-figures.ts";
 import type { TillFigures } from "./till-figures.ts";
 
 /**
@@ -9,11 +9,7 @@ import type { TillFigures } from "./till-figures.ts";
  */
 export type LastShiftByDevice = Record<string, { lastReportNumber: number; finalizedAt: string }>;
 
-/** A till of a device, in the sequence of the shifts. */
-export type DeviceTill = { tillId: string } & Pick<
-  TillFigures,
-  "reportNumber" | "deviceIdentifier" | "deviceName" | "startedAt" | "finalizedAt"
->;
+type DeviceTill = TillFigures & { tillId: string };
 
 /**
  * Returns the checks of report numbers and shifts of each device. `earlierDays` are sorted, latest day first. The reports
@@ -21,11 +17,12 @@ export type DeviceTill = { tillId: string } & Pick<
  * tills are left out.
  */
 export function checkDevices(
-  tills: readonly DeviceTill[],
+  checkedTills: readonly CheckedTill[],
   earlierDays: readonly LastShiftByDevice[],
   otherTillIds: readonly string[],
   { onlyTillId }: { onlyTillId?: string } = {},
 ) {
+  const tills = checkedTills.map(({ tillId, figures }): DeviceTill => ({ ...figures, tillId }));
   const getDevice = ({ deviceIdentifier, deviceName }: DeviceTill) => deviceIdentifier || deviceName;
   const withoutDevice = tills.filter((till) => getDevice(till) === "");
   const uncheckedTillIds = [...otherTillIds, ...withoutDevice.map(({ tillId }) => tillId)];

@@ -1,8 +1,8 @@
 import { type Day, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { groupByKey, sum } from "../calculation/groups.ts";
-import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
-import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
+import { checkDevices, type LastShiftByDevice } from "./check-devices.ts";
+import { buildCheck, type CheckedTill, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
 import type { OrderWithoutTill } from "./queries/shifts.ts";
 import type { TillFigures } from "./till-figures.ts";
 
@@ -38,13 +38,9 @@ export function computeDay(
   if (tillCount > maxTillsPerDay)
     return { content: withoutTotals({ tillCount, tills: [], openShifts }, "too_many_tills"), lastShifts: {} };
   const content = { tillCount, tills: tills.map(toListedTill), openShifts };
-  const complete = tills.flatMap(({ tillId, figures }) => (figures ? [{ tillId, figures }] : []));
+  const complete = listCheckedTills(tills);
   const otherTillIds = tills.filter(({ figures }) => !figures).map(({ tillId }) => tillId);
-  const checkedDevices = checkDevices(
-    complete.map(({ tillId, figures }): DeviceTill => ({ ...figures, tillId })),
-    earlierDays,
-    otherTillIds,
-  );
+  const checkedDevices = checkDevices(complete, earlierDays, otherTillIds);
   const { lastShifts, missingReports } = checkedDevices;
   try {
     const reconciliation = [
@@ -75,6 +71,10 @@ export function computeDay(
     if (!(error instanceof AmountOutOfRangeError)) throw error;
     return { content: withoutTotals(content, "amounts_too_large"), lastShifts };
   }
+}
+
+export function listCheckedTills(tills: readonly TillOfDay[]): CheckedTill[] {
+  return tills.flatMap(({ tillId, figures }) => (figures ? [{ tillId, figures }] : []));
 }
 
 /** A day whose shifts are still open can be complete later, so it is not reported as incomplete. */

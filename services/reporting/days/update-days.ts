@@ -1,21 +1,10 @@
-import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
-import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
+import { computeDay } from "./compute-day.ts";
 import { compressDayText } from "./day-texts.ts";
-import {
-  type DayKey,
-  findDayParts,
-  type ReportOfDayRow,
-  type StoredDay,
-  type StoredDayParts,
-  upsertDay,
-} from "./queries/days.ts";
-
-/** For how many days without a shift the report numbers of a device are followed. */
-export const maxDaysBetweenShifts = 31;
+import { type DayKey, findDayParts, type StoredDay, upsertDay } from "./queries/days.ts";
 
 interface DaysChange {
   locationId: string;
@@ -45,21 +34,19 @@ async function updateDay(
   { locationId, day, updatedAt, traceparent, isExpiry }: Omit<DaysChange, "days"> & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
-  const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
-  const previous = parts.days.find((stored) => stored.day === day);
-  const later = parts.days.filter((stored) => stored.day > day);
-  if (parts.reports.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
+  const parts = await findDayParts(tx, key);
+  const { tills, storedDay: previous, laterDays } = parts;
+  if (tills.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
     if (!previous) return [];
     await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
-    return findFollowingDays(later, Object.keys(previous.lastShifts));
+    return findFollowingDays(laterDays, Object.keys(previous.lastShifts));
   }
-  const { content, lastShifts } = computeDay(parts.reports.map(toTillOfDay), toDayContext(parts, day));
+  const { content, lastShifts } = computeDay(tills, parts);
   const serialize = (change: { dayRevision: number; updatedAt: string }) =>
     JSON.stringify({ day, locationId, ...content, ...change });
   if (previous) {
     const { dayRevision, updatedAt: previousTime } = previous;
-    if (previous.etag === computeEntityTag(serialize({ dayRevision, updatedAt: previousTime.toISOString() })))
-      return [];
+    if (previous.etag === computeEntityTag(serialize({ dayRevision, updatedAt: previousTime }))) return [];
   }
   const dayRevision = (previous?.dayRevision ?? 0) + 1;
   const body = serialize({ dayRevision, updatedAt });
@@ -75,35 +62,17 @@ async function updateDay(
     const id = uuidV5(`day ${day} ${dayRevision} ${etag}`, locationId);
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
-  await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0 }), publish()]);
+  await Promise.all([upsertDay(tx, { ...row, hasReports: tills.length > 0 }), publish()]);
   const previousShifts = previous?.lastShifts ?? {};
   // Later days continue from the number and the end of the last shift.
   const changed = Object.keys({ ...previousShifts, ...lastShifts }).filter((device) => {
     const [one, other] = [previousShifts[device], lastShifts[device]];
     return one?.lastReportNumber !== other?.lastReportNumber || one?.finalizedAt !== other?.finalizedAt;
   });
-  return findFollowingDays(later, changed);
+  return findFollowingDays(laterDays, changed);
 }
 
 /** Returns the first of these days on which each of the devices has a shift. */
 function findFollowingDays(later: readonly StoredDay[], devices: readonly string[]): string[] {
   return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.lastShifts, device))?.day ?? []);
-}
-
-/** Returns what a day is computed from, besides its tills. */
-export function toDayContext(parts: StoredDayParts, day: string): DayContext {
-  const { reportCount: tillCount, openShifts, ordersWithoutTill } = parts;
-  const earlierDays = parts.days
-    .filter((stored) => stored.day < day)
-    .map(({ lastShifts }) => lastShifts)
-    .reverse();
-  return { tillCount, openShifts, ordersWithoutTill, earlierDays };
-}
-
-/** Returns a till of a day from what is stored of its report. */
-export function toTillOfDay({ tillId, id: reportId, tillRevision, tillFigures, finalized }: ReportOfDayRow): TillOfDay {
-  const { reportNumber, startedAt, finalizedAt, totalSales }: TillOfDay["report"] =
-    tillFigures ?? (JSON.parse(finalized ?? "{}") as BusEventData<"report.finalized">);
-  const report = { reportNumber, startedAt, finalizedAt, totalSales };
-  return { tillId, reportId, tillRevision, report, figures: tillFigures };
 }

@@ -3,10 +3,9 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import type { CalculatedTill } from "../calculation-thread.ts";
 import { checkDevices } from "../days/check-devices.ts";
 import { checkTillFigures } from "../days/check-figures.ts";
-import { computeDay, type TillOfDay } from "../days/compute-day.ts";
+import { computeDay, listCheckedTills, type TillOfDay } from "../days/compute-day.ts";
 import { findDayParts } from "../days/queries/days.ts";
 import type { TillFigures } from "../days/till-figures.ts";
-import { maxDaysBetweenShifts, toDayContext, toTillOfDay } from "../days/update-days.ts";
 import type { TillKey } from "../documents/queries/tills.ts";
 
 /** Returns the checks of a till that is not stored, and its business day as it would be with the till. */
@@ -17,24 +16,20 @@ export async function previewDayWithTill(
 ): Promise<Pick<TillDryRun, "till" | "reconciliation" | "day">> {
   const { day, id: reportId, tillFiguresJson } = report;
   const figures: TillFigures | null = tillFiguresJson === null ? null : JSON.parse(tillFiguresJson);
-  const parts = await findDayParts(sql, { locationId, day }, maxDaysBetweenShifts);
-  const stored = parts.reports.find((row) => row.tillId === tillId);
+  const parts = await findDayParts(sql, { locationId, day });
+  const stored = parts.tills.find((each) => each.tillId === tillId);
   const tillRevision = (stored?.tillRevision ?? 0) + 1;
   const till: TillOfDay = { tillId, reportId, tillRevision, report, figures };
-  const tills = [...parts.reports.filter((row) => row.tillId !== tillId).map(toTillOfDay), till].sort(compareStarts);
+  const tills = [...parts.tills.filter((each) => each.tillId !== tillId), till].sort(compareStarts);
   const orderIds = new Set(report.orders.map(({ id }) => id));
-  const context = toDayContext(
-    {
-      ...parts,
-      reportCount: parts.reportCount + (stored ? 0 : 1),
-      openShifts: parts.openShifts.filter((shift) => shift.tillId !== tillId),
-      ordersWithoutTill: parts.ordersWithoutTill.filter(({ orderId }) => !orderIds.has(orderId)),
-    },
-    day,
-  );
+  const context = {
+    ...parts,
+    tillCount: parts.tillCount + (stored ? 0 : 1),
+    openShifts: parts.openShifts.filter((shift) => shift.tillId !== tillId),
+    ordersWithoutTill: parts.ordersWithoutTill.filter(({ orderId }) => !orderIds.has(orderId)),
+  };
   const { content } = computeDay(tills, context);
-  const deviceTills = tills.flatMap((each) => (each.figures ? [{ ...each.figures, tillId: each.tillId }] : []));
-  const { checks } = checkDevices(deviceTills, context.earlierDays, [], { onlyTillId: tillId });
+  const { checks } = checkDevices(listCheckedTills(tills), context.earlierDays, [], { onlyTillId: tillId });
   const [listed] = computeDay([till], { ...context, tillCount: 1 }).content.tills;
   return {
     till: listed ?? null,

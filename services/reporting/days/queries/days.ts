@@ -1,25 +1,13 @@
-import { type Day, maxTillsPerDay } from "@pragma/contracts/day";
+import { maxTillsPerDay } from "@pragma/contracts/day";
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { LastShiftByDevice } from "../check-devices.ts";
+import type { DayContext, TillOfDay } from "../compute-day.ts";
 import { decompressDayText } from "../day-texts.ts";
-import type { TillFigures } from "../till-figures.ts";
-import type { OrderWithoutTill } from "./shifts.ts";
 
 /** The reports from which a day is computed. If there are more than `maxTillsPerDay`, the day has no totals. */
 const maxReports = maxTillsPerDay + 1;
-
-/** A report of a day as it is stored. */
-export interface ReportOfDayRow {
-  tillId: string;
-  id: string;
-  tillRevision: number;
-  /** Null if a sum is too large. */
-  tillFigures: TillFigures | null;
-  /** The data of the event `report.finalized`, as JSON. Null if there are figures. */
-  finalized: string | null;
-}
 
 export interface DayKey {
   locationId: string;
@@ -27,26 +15,17 @@ export interface DayKey {
   day: string;
 }
 
-/** What a day is computed from. */
-export interface StoredDayParts {
-  reports: ReportOfDayRow[];
-  reportCount: number;
-  days: StoredDay[];
-  openShifts: Day["openShifts"];
-  ordersWithoutTill: OrderWithoutTill[];
-}
+/** For how many days without a shift the report numbers of a device are followed. */
+const maxDaysBetweenShifts = 31;
 
-/** Returns what a day is computed from, with the stored days from `distance` days before to `distance` days after it. */
-export async function findDayParts(
-  sql: SqlClient | SqlTransaction,
-  { locationId, day }: DayKey,
-  distance: number,
-): Promise<StoredDayParts> {
-  type Row = Omit<StoredDayParts, "reports" | "days" | "reportCount"> & {
-    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFiguresBase64: string | null })[];
+/** Returns what a day is computed from, with the stored days whose report numbers it can follow, or that can follow it. */
+export async function findDayParts(sql: SqlClient | SqlTransaction, { locationId, day }: DayKey) {
+  interface Row extends Pick<DayContext, "openShifts" | "ordersWithoutTill"> {
+    /** `finalized` is the data of the event `report.finalized`, as JSON; null if there are figures. */
+    reports: (Omit<TillOfDay, "report" | "figures"> & Record<"tillFiguresBase64" | "finalized", string | null>)[];
     reportCount: number | null;
-    days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
-  };
+    days: StoredDay[];
+  }
   const isOfDay = sql`location_id = ${locationId} and day = ${day}::text::date`;
   // One statement, because it runs in the transaction that stores a report, while other tills of the location wait.
   const [row] = await sql<[Row]>`
@@ -57,7 +36,7 @@ export async function findDayParts(
     select
       coalesce((
         select json_agg(json_build_object(
-          'tillId', found.till_id, 'id', id, 'tillRevision', revision,
+          'tillId', found.till_id, 'reportId', id, 'tillRevision', revision,
           'tillFiguresBase64', encode(till_figures, 'base64'),
           'finalized', case when till_figures is null then finalized end
         ) order by started_at, id)
@@ -70,7 +49,8 @@ export async function findDayParts(
           'lastShifts', last_shifts
         ) order by day)
         from days where location_id = ${locationId}
-          and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
+          and day between ${day}::text::date - ${maxDaysBetweenShifts}::int
+            and ${day}::text::date + ${maxDaysBetweenShifts}::int
       ), '[]') as days,
       coalesce((
         select json_agg(json_build_object('tillId', till_id, 'startedAt', started_at) order by started_at, till_id)
@@ -84,16 +64,20 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const reports = row.reports.map(({ tillFiguresBase64: base64, ...report }): ReportOfDayRow => {
-    const tillFigures = base64 === null ? null : JSON.parse(decompressDayText(Buffer.from(base64, "base64")));
-    return { ...report, tillFigures };
+  const tills = row.reports.map(({ tillFiguresBase64: base64, finalized, ...till }): TillOfDay => {
+    const figures = base64 === null ? null : JSON.parse(decompressDayText(Buffer.from(base64, "base64")));
+    return { ...till, report: figures ?? JSON.parse(finalized ?? "{}"), figures };
   });
+  const days = row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt).toISOString() }));
+  const earlierDays = days.filter((stored) => stored.day < day).map(({ lastShifts }) => lastShifts);
   return {
-    ...row,
-    reports,
-    reportCount: reports.length < maxReports ? reports.length : (row.reportCount ?? reports.length),
-    days: row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt) })),
+    tills,
+    tillCount: tills.length < maxReports ? tills.length : (row.reportCount ?? tills.length),
     openShifts: row.openShifts.map((shift) => ({ ...shift, startedAt: new Date(shift.startedAt).toISOString() })),
+    ordersWithoutTill: row.ordersWithoutTill,
+    storedDay: days.find((stored) => stored.day === day),
+    earlierDays: earlierDays.reverse(),
+    laterDays: days.filter((stored) => stored.day > day),
   };
 }
 
@@ -101,13 +85,12 @@ export interface StoredDay {
   day: string;
   state: string;
   dayRevision: number;
-  updatedAt: Date;
+  updatedAt: string;
   etag: string;
   lastShifts: LastShiftByDevice;
 }
 
-interface DayRow extends DayKey, Omit<StoredDay, "updatedAt"> {
-  updatedAt: string;
+interface DayRow extends DayKey, StoredDay {
   hasReports: boolean;
   body: Uint8Array;
 }
