@@ -55,11 +55,9 @@ import {
   getBulkExportRoute,
   listBulkExportsRoute,
 } from "./exports/bulk/routes/exports.ts";
-import type { ExportsContext } from "./exports/context.ts";
 import type { ExportKindName } from "./exports/export-kind.ts";
 import { deleteExpiredExports, isUnfinished, measureUnfinishedExports } from "./exports/queries/export-queries.ts";
 import { startExportLoop } from "./exports/run-export.ts";
-import type { MetricsContext } from "./metrics/context.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
 import { mergeMetricMonthsTask } from "./metrics/periodic/merge-metric-months.ts";
 import { getMetricsMetaRoute, getMetricsRoute } from "./metrics/routes/metrics.ts";
@@ -67,7 +65,7 @@ import { countTillRemovalErrors, removeExpiredTillsTask } from "./retention/remo
 import { publishErasureEvents } from "./retention/request-erasure.ts";
 import { eraseExpiredDataTask } from "./retention/request-expired-data-erasure.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
-import { type CalculatingContext, createTillCalculator } from "./till-calculator.ts";
+import { createTillCalculator } from "./till-calculator.ts";
 
 const locationId = z.guid();
 const erasureRequestSchema = z.union([
@@ -112,140 +110,136 @@ const createBulkExportWorkerPool = (options: Parameters<typeof createWorkerThrea
   createWorkerThreadPool(import.meta.url, "./exports/bulk/export-worker", options);
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
-export default defineService<typeof reportingServiceConfigSchema, CalculatingContext & MetricsContext & ExportsContext>(
-  {
-    name: "reporting",
-    module: import.meta.url,
-    config: reportingServiceConfigSchema,
-    createResources({ db, log, metrics, registry }, config) {
-      const objects = createObjectStore(config.OBJECT_STORE);
-      // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
-      // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
-      const calculator = createTillCalculator({
-        threads: config.CALCULATION_THREADS,
-        heapMegabytes: config.CALCULATION_HEAP_MB,
-      });
-      // Exports are rare, so their threads end when they are idle.
-      const exportThread = { threads: 1, minThreads: 0, bulk: "export" } as const;
-      const largeExportThread = { ...exportThread, heapMegabytes: config.CALCULATION_HEAP_MB };
-      const entryWriterPool: JournalEntriesWriter = createWorkerThreadPool(
-        import.meta.url,
-        "./accounting/write-till-entries",
-        largeExportThread,
-      );
-      const bulkExportWorkers = {
-        worker: createBulkExportWorkerPool({ ...exportThread, ...bulkExportWorkerHeap }),
-        largeWorker: createBulkExportWorkerPool(largeExportThread),
-      };
-      const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
-      metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
-        countUnfinished("accounting"),
-      );
-      metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
-        countUnfinished("bulk"),
-      );
-      metrics.observeGauge(
-        "bulk_export_oldest_seconds",
-        "Age of the oldest unfinished bulk export",
-        async () => (await measureUnfinishedExports(db.sql, "bulk")).oldestSeconds,
-      );
-      metrics.observeGauge(
-        "tills_to_pack",
-        `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`,
-        () => countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
-      );
-      metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
-        countLostPackedTills(db.sql),
-      );
-      metrics.observeCounter(
-        "packed_objects_unreadable",
-        "Reads of packed tills whose object was missing or damaged",
-        countUnreadableObjects,
-      );
-      metrics.observeCounter(
-        "till_dry_runs_dropped",
-        "Dry runs of tills that were dropped, because they had waited too long",
-        countDroppedTillDryRuns,
-      );
-      metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-      const metricsQueries = new Admission({
-        ...locationLimits.metricsQueries,
-        perProcess: config.METRICS_QUERY_CONCURRENCY,
-      });
-      metrics.observeCounter(
-        "metrics_queries_rejected",
-        "Metrics queries that were rejected, because too many were running or waiting",
-        () => metricsQueries.rejectedCount,
-      );
-      const recordMetricsDuration = metrics.createDurationHistogram(
-        "metrics_query_duration_seconds",
-        "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
-      );
-      const locations = createUncachedLocationLookup(registry, "reporting");
-      const exportServices = { db, objects, log, config, locations };
-      const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
-        writeAccountingExportFiles(run, entryWriterPool),
-      );
-      const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
-        writeBulkExportFiles(run, bulkExportWorkers),
-      );
-      return {
-        services: {
-          ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
-          locationCurrencies: createLocationCurrencies(locations),
-          pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
-        },
-        checks: { objects: () => objects.check() },
-        opsRoutes: createReportingOperatorRoutes({ db, objects }),
-        async close() {
-          await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
-          const pools = [entryWriterPool, bulkExportWorkers.worker, bulkExportWorkers.largeWorker];
-          await Promise.all(pools.map((pool) => pool.close()));
-          await calculator.close();
-          await objects.close();
-        },
-      };
-    },
-    routes: [
-      listReportsV2Route,
-      getReportV2Route,
-      listReportsV0Route,
-      getReportV0Route,
-      listDaysRoute,
-      getDayRoute,
-      getMetricsRoute,
-      getMetricsMetaRoute,
-      listOrdersRoute,
-      getOrderV1Route,
-      getOrderV2Route,
-      createAccountingConfigRoute,
-      listAccountingConfigsRoute,
-      getAccountingConfigRoute,
-      replaceAccountingConfigRoute,
-      deleteAccountingConfigRoute,
-      createAccountingExportRoute,
-      getAccountingExportRoute,
-      getAccountingExportFileRoute,
-      createBulkExportRoute,
-      listBulkExportsRoute,
-      getBulkExportRoute,
-      deleteBulkExportRoute,
-      getBulkExportFileRoute,
-    ],
-    subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-    requestHandlers: [tillDryRunHandler],
-    periodic: [
-      {
-        name: "remove ended shifts",
-        intervalSeconds: 6 * 3_600,
-        run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
+export default defineService<typeof reportingServiceConfigSchema, ReportingContext>({
+  name: "reporting",
+  module: import.meta.url,
+  config: reportingServiceConfigSchema,
+  createResources({ db, log, metrics, registry }, config) {
+    const objects = createObjectStore(config.OBJECT_STORE);
+    // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
+    // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
+    const calculator = createTillCalculator({
+      threads: config.CALCULATION_THREADS,
+      heapMegabytes: config.CALCULATION_HEAP_MB,
+    });
+    // Exports are rare, so their threads end when they are idle.
+    const exportThread = { threads: 1, minThreads: 0, bulk: "export" } as const;
+    const largeExportThread = { ...exportThread, heapMegabytes: config.CALCULATION_HEAP_MB };
+    const entryWriterPool: JournalEntriesWriter = createWorkerThreadPool(
+      import.meta.url,
+      "./accounting/write-till-entries",
+      largeExportThread,
+    );
+    const bulkExportWorkers = {
+      worker: createBulkExportWorkerPool({ ...exportThread, ...bulkExportWorkerHeap }),
+      largeWorker: createBulkExportWorkerPool(largeExportThread),
+    };
+    const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
+    metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
+      countUnfinished("accounting"),
+    );
+    metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
+      countUnfinished("bulk"),
+    );
+    metrics.observeGauge(
+      "bulk_export_oldest_seconds",
+      "Age of the oldest unfinished bulk export",
+      async () => (await measureUnfinishedExports(db.sql, "bulk")).oldestSeconds,
+    );
+    metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
+      countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
+    );
+    metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
+      countLostPackedTills(db.sql),
+    );
+    metrics.observeCounter(
+      "packed_objects_unreadable",
+      "Reads of packed tills whose object was missing or damaged",
+      countUnreadableObjects,
+    );
+    metrics.observeCounter(
+      "till_dry_runs_dropped",
+      "Dry runs of tills that were dropped, because they had waited too long",
+      countDroppedTillDryRuns,
+    );
+    metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
+    const metricsQueries = new Admission({
+      ...locationLimits.metricsQueries,
+      perProcess: config.METRICS_QUERY_CONCURRENCY,
+    });
+    metrics.observeCounter(
+      "metrics_queries_rejected",
+      "Metrics queries that were rejected, because too many were running or waiting",
+      () => metricsQueries.rejectedCount,
+    );
+    const recordMetricsDuration = metrics.createDurationHistogram(
+      "metrics_query_duration_seconds",
+      "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
+    );
+    const locations = createUncachedLocationLookup(registry, "reporting");
+    const exportServices = { db, objects, log, config, locations };
+    const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
+      writeAccountingExportFiles(run, entryWriterPool),
+    );
+    const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
+      writeBulkExportFiles(run, bulkExportWorkers),
+    );
+    return {
+      services: {
+        ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
+        locationCurrencies: createLocationCurrencies(locations),
+        pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
       },
-      { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
-      eraseExpiredDataTask,
-      packTillsTask,
-      mergeMetricMonthsTask,
-      deleteUnusedObjectsTask,
-      removeExpiredTillsTask,
-    ],
+      checks: { objects: () => objects.check() },
+      opsRoutes: createReportingOperatorRoutes({ db, objects }),
+      async close() {
+        await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
+        const pools = [entryWriterPool, bulkExportWorkers.worker, bulkExportWorkers.largeWorker];
+        await Promise.all(pools.map((pool) => pool.close()));
+        await calculator.close();
+        await objects.close();
+      },
+    };
   },
-);
+  routes: [
+    listReportsV2Route,
+    getReportV2Route,
+    listReportsV0Route,
+    getReportV0Route,
+    listDaysRoute,
+    getDayRoute,
+    getMetricsRoute,
+    getMetricsMetaRoute,
+    listOrdersRoute,
+    getOrderV1Route,
+    getOrderV2Route,
+    createAccountingConfigRoute,
+    listAccountingConfigsRoute,
+    getAccountingConfigRoute,
+    replaceAccountingConfigRoute,
+    deleteAccountingConfigRoute,
+    createAccountingExportRoute,
+    getAccountingExportRoute,
+    getAccountingExportFileRoute,
+    createBulkExportRoute,
+    listBulkExportsRoute,
+    getBulkExportRoute,
+    deleteBulkExportRoute,
+    getBulkExportFileRoute,
+  ],
+  subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
+  requestHandlers: [tillDryRunHandler],
+  periodic: [
+    {
+      name: "remove ended shifts",
+      intervalSeconds: 6 * 3_600,
+      run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
+    },
+    { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
+    eraseExpiredDataTask,
+    packTillsTask,
+    mergeMetricMonthsTask,
+    deleteUnusedObjectsTask,
+    removeExpiredTillsTask,
+  ],
+});

@@ -9,16 +9,10 @@ import {
   type CalculationThreadInput,
   orderTextBatchSize,
 } from "./calculation-thread.ts";
-import type { ReportingContext } from "./context.ts";
 import type { StoredOrderTexts } from "./documents/order-texts.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type TillCalculator = ReturnType<typeof createTillCalculator>;
-
-/** What pushed tills and dry runs use. */
-export interface CalculatingContext extends ReportingContext {
-  calculator: TillCalculator;
-}
 
 /**
  * Tills of this size in bytes or more are calculated one at a time, in a thread of their own, so that small tills need not

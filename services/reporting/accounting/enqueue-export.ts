@@ -10,7 +10,7 @@ import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { groupByKey } from "../calculation/groups.ts";
-import type { ExportsContext } from "../exports/context.ts";
+import type { ReportingContext } from "../context.ts";
 import { createExport } from "../exports/run-export.ts";
 import { accountingExports } from "./accounting-exports.ts";
 import type { AccountingConfigRow } from "./queries/accounting-configs.ts";
@@ -34,7 +34,7 @@ interface EnqueueRequest {
  * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
-  services: ExportsContext,
+  services: ReportingContext,
   { body, ...request }: EnqueueRequest,
 ): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, request.principal);

@@ -14,11 +14,12 @@ import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memo
 import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { CalculatedTill } from "../calculation-thread.ts";
-import { type CalculatingContext, largeTillBytes } from "../till-calculator.ts";
+import type { ReportingContext } from "../context.ts";
+import { largeTillBytes } from "../till-calculator.ts";
 import { previewDayWithTill } from "./preview-day-with-till.ts";
 import { findTillWarnings } from "./till-warnings.ts";
 
-type TillDryRunServices = Pick<CalculatingContext, "db" | "log" | "calculator">;
+type TillDryRunServices = Pick<ReportingContext, "db" | "log" | "calculator">;
 
 /** Separate, so that the dry runs of small tills do not wait for a large one. */
 const calculations = {

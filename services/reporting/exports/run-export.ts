@@ -7,8 +7,8 @@ import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/a
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
+import type { ReportingContext } from "../context.ts";
 import { recordUpload } from "../documents/queries/unused-objects.ts";
-import type { ExportsContext } from "./context.ts";
 import {
   claimExports,
   type ExportClaim,
@@ -44,7 +44,7 @@ interface ExportRequest<Types extends ExportTypes> {
  * @throws `ApiError` limit_reached, and what `prepare` throws.
  */
 export async function createExport<Types extends ExportTypes>(
-  { db, config, pollExports }: Pick<ExportsContext, "db" | "config" | "pollExports">,
+  { db, config, pollExports }: Pick<ReportingContext, "db" | "config" | "pollExports">,
   kind: ExportKind<Types>,
   { locationId, principal, context, audit, prepare }: ExportRequest<Types>,
 ): Promise<ExportRow<Types>> {
@@ -76,7 +76,7 @@ export async function createExport<Types extends ExportTypes>(
   });
 }
 
-export type ExportServices = Pick<ExportsContext, "db" | "objects" | "log" | "config" | "locations">;
+export type ExportServices = Pick<ReportingContext, "db" | "objects" | "log" | "config" | "locations">;
 
 /** The delay before the first retry, in seconds. It doubles with each further retry, up to the maximum. */
 const firstRetryDelaySeconds = 2;

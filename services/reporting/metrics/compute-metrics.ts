@@ -5,8 +5,8 @@ import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import postgres from "postgres";
+import type { ReportingContext } from "../context.ts";
 import { buildMetrics, type MetricFigures } from "./build-metrics.ts";
-import type { MetricsContext } from "./context.ts";
 import { computeComparedRange, toDayNumber } from "./metric-periods.ts";
 import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
 import { countMissingReportsInPeriods, listMetricGroups } from "./queries/metric-groups.ts";
@@ -21,7 +21,7 @@ const queryCanceledCode = "57014";
  * overloaded if `signal` is aborted.
  */
 export async function computeMetrics(
-  { db, config, locationCurrencies }: Pick<MetricsContext, "db" | "config" | "locationCurrencies">,
+  { db, config, locationCurrencies }: Pick<ReportingContext, "db" | "config" | "locationCurrencies">,
   query: MetricsQuery,
   locationIds: readonly string[],
   { context, signal }: { context: ObservabilityContext; signal: AbortSignal },

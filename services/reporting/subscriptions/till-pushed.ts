@@ -27,10 +27,9 @@ import {
   type TillPushedData,
   toReportFinalizedData,
 } from "../store-report.ts";
-import type { CalculatingContext } from "../till-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
-export const calculateTillReportSubscription = defineEventSubscription<CalculatingContext, "till.pushed">(
+export const calculateTillReportSubscription = defineEventSubscription<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = (await findAppliedTill(services.db.sql, data))?.revision ?? 0;
@@ -74,7 +73,7 @@ async function publishParkedReport(
 
 async function calculateReport(
   data: TillPushedData,
-  { db, objects, calculator }: CalculatingContext,
+  { db, objects, calculator }: ReportingContext,
   { context, isNew }: { context: ObservabilityContext; isNew: boolean },
 ): Promise<CalculatedTill | null> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));

@@ -11,8 +11,7 @@ import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-rout
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import type { ReportingContext } from "../../context.ts";
-import { defineExportRoute } from "../../exports/context.ts";
+import { defineReportingRoute, type ReportingContext } from "../../context.ts";
 import { createExportStateResponse, createFileResponse, unfinishedExportHeaders } from "../../exports/file-response.ts";
 import { findExport, isWrittenFile, type StoredExport } from "../../exports/queries/export-queries.ts";
 import type { AccountingExportFile, AccountingExportTypes } from "../accounting-exports.ts";
@@ -34,7 +33,7 @@ const fileParams = exportParams.extend({
     .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
 
-export const createAccountingExportRoute = defineExportRoute({
+export const createAccountingExportRoute = defineReportingRoute({
   method: "post",
   path: "/v1/accounting/exports/",
   operationId: "createAccountingExport",
@@ -61,7 +60,7 @@ export const createAccountingExportRoute = defineExportRoute({
   },
 });
 
-export const getAccountingExportRoute = defineExportRoute({
+export const getAccountingExportRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}",
   operationId: "getAccountingExport",
@@ -84,7 +83,7 @@ export const getAccountingExportRoute = defineExportRoute({
   },
 });
 
-export const getAccountingExportFileRoute = defineExportRoute({
+export const getAccountingExportFileRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",

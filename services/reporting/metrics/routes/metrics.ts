@@ -11,8 +11,8 @@ import {
 } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
+import { defineReportingRoute } from "../../context.ts";
 import { computeMetrics } from "../compute-metrics.ts";
-import { defineMetricsRoute } from "../context.ts";
 import { getMetricFamily } from "../metric-sources.ts";
 import { formatMetricsCsv } from "../metrics-csv.ts";
 
@@ -20,7 +20,7 @@ const metricsRouteDefaults = { tag: "Metrics", audience: "public", scope: "repor
 
 const metaBody = JSON.stringify(buildMetricsMeta());
 
-export const getMetricsMetaRoute = defineMetricsRoute({
+export const getMetricsMetaRoute = defineReportingRoute({
   method: "get",
   path: "/v1/metrics/meta",
   operationId: "getMetricsMeta",
@@ -43,7 +43,7 @@ const csvType = "text/csv";
 const vary = "origin, accept";
 const csvContentType = `${csvType}; charset=utf-8`;
 
-export const getMetricsRoute = defineMetricsRoute({
+export const getMetricsRoute = defineReportingRoute({
   method: "get",
   path: "/v1/metrics/",
   operationId: "getMetrics",

@@ -23,8 +23,7 @@ import {
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import type { ReportingContext } from "../../../context.ts";
-import { defineExportRoute } from "../../context.ts";
+import { defineReportingRoute, type ReportingContext } from "../../../context.ts";
 import {
   createExportStateResponse,
   createFileResponse,
@@ -51,7 +50,7 @@ const exportParams = z.object({ id: z.guid().meta({ description: "ID of the expo
 const dataScopesDescription =
   "Exports of `orders`, `items` and `payments` require the scope `orders:read` in addition to `reports:read`.";
 
-export const createBulkExportRoute = defineExportRoute({
+export const createBulkExportRoute = defineReportingRoute({
   method: "post",
   path: "/v1/exports/",
   operationId: "createExport",
@@ -92,7 +91,7 @@ export const createBulkExportRoute = defineExportRoute({
   },
 });
 
-export const listBulkExportsRoute = defineExportRoute({
+export const listBulkExportsRoute = defineReportingRoute({
   method: "get",
   path: "/v1/exports/",
   operationId: "listExports",
@@ -120,7 +119,7 @@ export const listBulkExportsRoute = defineExportRoute({
   },
 });
 
-export const getBulkExportRoute = defineExportRoute({
+export const getBulkExportRoute = defineReportingRoute({
   method: "get",
   path: "/v1/exports/{id}",
   operationId: "getExport",
@@ -139,7 +138,7 @@ export const getBulkExportRoute = defineExportRoute({
   },
 });
 
-export const deleteBulkExportRoute = defineExportRoute({
+export const deleteBulkExportRoute = defineReportingRoute({
   method: "delete",
   path: "/v1/exports/{id}",
   operationId: "deleteExport",
@@ -181,7 +180,7 @@ const fileParams = exportParams.extend({
 /** Of all files except the manifest, so that clients store the bytes as they are. */
 const fileContentType = "application/octet-stream";
 
-export const getBulkExportFileRoute = defineExportRoute({
+export const getBulkExportFileRoute = defineReportingRoute({
   method: "get",
   path: "/v1/exports/{id}/files/{name}",
   operationId: "getExportFile",
