@@ -4,8 +4,8 @@ import {
   addBlockChecksum,
   decodeOrderBlock,
   decodeReportBlock,
+  decodeText,
   decodeV1Orders,
-  decodeV2Orders,
   encodeOrderBlock,
   encodeReportBlock,
   verifyBlockChecksum,
@@ -22,18 +22,21 @@ describe("a block of orders", () => {
     expect(await decodeOrderBlock(block)).toEqual(orders);
     expect(v1End).toBeLessThan(block.byteLength / 2);
     for (const count of [1, 2, 77, 150]) {
-      const first = orders.slice(0, count);
-      const v1 = first.map((order) => order.v1);
+      const v1 = orders.slice(0, count).map((order) => order.v1);
       expect(await decodeV1Orders(block, { v1End, count })).toEqual(v1);
       expect(await decodeV1Orders(block.subarray(0, v1End), { v1End, count })).toEqual(v1);
-      expect(await decodeV2Orders(block, count)).toEqual(first.map(({ v2 }) => v2));
+      const order = count - 1;
+      for (const body of ["v1", "v2"] as const)
+        expect(await decodeText(block, { order, body }, 10_000)).toEqual(orders[order]?.[body]);
+      expect(await decodeText(block, { order, body: "v1" }, 10)).toBe(orders[order]?.v1.byteLength);
     }
   });
 
   it("is rejected when it is damaged or incomplete", async () => {
     const { bytes: block, v1End } = await encodeOrderBlock(orders);
     await expect(decodeOrderBlock(block.subarray(0, block.byteLength / 2))).rejects.toThrow();
-    await expect(decodeV2Orders(block.subarray(0, block.byteLength - 10), 150)).rejects.toThrow();
+    const last = { order: 149, body: "v2" };
+    await expect(decodeText(block.subarray(0, block.byteLength - 10), last, 10_000)).rejects.toThrow();
     await expect(decodeV1Orders(block, { v1End: v1End - 10, count: 150 })).rejects.toThrow();
     await expect(decodeV1Orders(Buffer.from("no block"), { v1End: 8, count: 1 })).rejects.toThrow();
     await expect(decodeV1Orders(Buffer.alloc(0), { v1End: 8, count: 1 })).rejects.toThrow();
@@ -46,7 +49,10 @@ describe("a block of orders", () => {
       "has no sizes",
     );
     const withLargeTexts = brotliCompressSync(Buffer.from("[200000000,200000000]\n"));
-    await expect(decodeOrderBlock(withLargeTexts)).rejects.toThrow("too large");
+    await expect(decodeOrderBlock(withLargeTexts)).rejects.toThrow("ends before its texts");
+    const text = { order: 0, body: "v1" };
+    await expect(decodeText(withLargeTexts, text, Number.POSITIVE_INFINITY)).rejects.toThrow("too large");
+    await expect(decodeText(withoutSizes, text, 10)).rejects.toThrow("has no sizes");
     const tooLong = brotliCompressSync(Buffer.alloc(132 * 1024 * 1024, "["), {
       params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
     });

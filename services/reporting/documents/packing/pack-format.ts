@@ -79,16 +79,16 @@ export interface PackedReportTexts {
 }
 
 /**
- * Encodes texts as a block: a line with the sizes of the texts in bytes as a JSON array, then the texts. The size of a
- * missing text is -1. The block is compressed by Brotli. `addBlockChecksum` completes it.
+ * Encodes texts as a block: a line with the sizes of the texts in bytes as a JSON array, then the texts. The block is
+ * compressed by Brotli. `addBlockChecksum` completes it.
  *
  * The compressor is flushed after the line and the `first` texts, so that these can be decompressed from the first `end`
  * bytes.
  */
-async function encodeBlock(texts: (Buffer | null)[], first: number): Promise<{ bytes: Buffer; end: number }> {
-  const line = Buffer.from(`${JSON.stringify(texts.map((text) => text?.byteLength ?? -1))}\n`);
-  const start = Buffer.concat([line, ...texts.slice(0, first).flatMap((text) => text ?? [])]);
-  const rest = Buffer.concat(texts.slice(first).flatMap((text) => text ?? []));
+async function encodeBlock(texts: Buffer[], first: number): Promise<{ bytes: Buffer; end: number }> {
+  const line = Buffer.from(`${JSON.stringify(texts.map((text) => text.byteLength))}\n`);
+  const start = Buffer.concat([line, ...texts.slice(0, first)]);
+  const rest = Buffer.concat(texts.slice(first));
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: quality,
     // Without the size, flushing would make the block 3 % larger.
@@ -122,60 +122,15 @@ function decompressStart(block: Uint8Array, end: number): Promise<Buffer> {
   });
 }
 
-/**
- * Returns the texts of a block that `selectTexts` selects by the sizes of all texts, from `first` to before `end`; by
- * default all. Decompresses the block only up to the last of them, and keeps no earlier ones.
- *
- * @throws Error when the block is damaged, and the errors of `selectTexts`.
- */
-async function decodeBlock(
-  block: Uint8Array,
-  selectTexts = (sizes: number[]) => ({ first: 0, end: sizes.length }),
-): Promise<(Buffer | null)[]> {
-  const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
-  decompressor.end(block);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  /** The number of bytes before `chunks`, which were not kept. */
-  let skipped = 0;
-  let sizes: number[] | undefined;
-  let start = 0;
-  let end = Number.POSITIVE_INFINITY;
-  for await (const chunk of decompressor as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.byteLength;
-    // Chunks are large, so the line of sizes is in the first one, or in few.
-    const line = sizes === undefined ? Buffer.concat(chunks) : Buffer.alloc(0);
-    const lineEnd = line.indexOf("\n");
-    if (lineEnd < 0 && line.byteLength > maxSizesLineBytes) throw new Error("A packed block has no sizes.");
-    if (lineEnd >= 0) {
-      const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
-      const selected = selectTexts(allSizes);
-      sizes = allSizes.slice(selected.first, selected.end);
-      start = lineEnd + 1 + sumTextSizes(allSizes.slice(0, selected.first));
-      end = start + sumTextSizes(sizes);
-      if (end > maxDecodedBytes) throw new Error("A packed block has texts that are too large.");
-    }
-    for (let first = chunks[0]; sizes && first && skipped + first.byteLength <= start; first = chunks[0]) {
-      skipped += first.byteLength;
-      chunks.shift();
-    }
-    if (length >= end) break;
-  }
-  if (sizes === undefined) throw new Error("A packed block ends before its texts.");
-  return splitTexts(Buffer.concat(chunks), start - skipped, sizes);
+/** Returns all texts of a block. @throws Error when the block is damaged. */
+async function decodeBlock(block: Uint8Array): Promise<Buffer[]> {
+  return splitTexts(await decompress(block, wholeBlockOptions));
 }
 
-/** Returns the texts of these sizes, of which the first begins at `start`. */
-function splitTexts(bytes: Buffer, start: number, sizes: number[]): (Buffer | null)[] {
-  if (bytes.byteLength < start + sumTextSizes(sizes)) throw new Error("A packed block ends before its texts.");
-  let end = start;
-  return sizes.map((size) => {
-    if (size < 0) return null;
-    end += size;
-    return bytes.subarray(end - size, end);
-  });
-}
+const wholeBlockOptions = {
+  chunkSize: decompressedChunkBytes,
+  maxOutputLength: maxSizesLineBytes + maxDecodedBytes,
+};
 
 /**
  * Returns the V2 responses of a block, decoded in the calling worker thread, so that the memory for decompression is freed
@@ -183,16 +138,28 @@ function splitTexts(bytes: Buffer, start: number, sizes: number[]): (Buffer | nu
  *
  * @throws Error when the block is damaged.
  */
-export function decodeV2ResponsesSync(block: Uint8Array, kind: "report" | "orders"): (Buffer | undefined)[] {
-  const bytes = brotliDecompressSync(block, { chunkSize: decompressedChunkBytes, maxOutputLength: maxDecodedBytes });
-  const lineEnd = bytes.indexOf("\n");
-  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
-  const texts = splitTexts(bytes, lineEnd + 1, sizes).map((text) => text ?? undefined);
+export function decodeV2ResponsesSync(block: Uint8Array, kind: "report" | "orders"): Buffer[] {
+  const texts = splitTexts(brotliDecompressSync(block, wholeBlockOptions));
   return kind === "report" ? texts.slice(0, 1) : texts.slice(texts.length / 2);
 }
 
-function sumTextSizes(sizes: number[]): number {
-  return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
+/** Returns the first `count` texts of a decompressed block; by default all. */
+function splitTexts(bytes: Buffer, count?: number): Buffer[] {
+  const line = readSizes(bytes);
+  if (!line) throw new Error("A packed block has no sizes.");
+  let end = line.end;
+  return line.sizes.slice(0, count).map((size) => {
+    end += size;
+    if (end > bytes.byteLength) throw new Error("A packed block ends before its texts.");
+    return bytes.subarray(end - size, end);
+  });
+}
+
+/** Returns the sizes of the texts of a block, and where the texts begin; undefined if the line is not complete yet. */
+function readSizes(bytes: Buffer): { sizes: number[]; end: number } | undefined {
+  const lineEnd = bytes.indexOf("\n");
+  if (lineEnd < 0) return undefined;
+  return { sizes: JSON.parse(bytes.toString("utf8", 0, lineEnd)), end: lineEnd + 1 };
 }
 
 export async function encodeReportBlock({ v2, v0, accountingData, finalized }: PackedReportTexts): Promise<Buffer> {
@@ -220,17 +187,8 @@ export async function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<{ by
 export async function decodeV1Orders(
   block: Uint8Array,
   { v1End, count }: { v1End: number; count: number },
-): Promise<(Buffer | null)[]> {
-  const bytes = await decompressStart(block, v1End);
-  const lineEnd = bytes.indexOf("\n");
-  if (lineEnd < 0) throw new Error("A packed block has no sizes.");
-  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
-  return splitTexts(bytes, lineEnd + 1, sizes.slice(0, count));
-}
-
-/** Returns the V2 responses of the first `count` orders of a block. */
-export async function decodeV2Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  return decodeBlock(block, ({ length }) => ({ first: length / 2, end: length / 2 + count }));
+): Promise<Buffer[]> {
+  return splitTexts(await decompressStart(block, v1End), count);
 }
 
 /** A response in a block. `order` is the number of the order in the block; null for the report. */
@@ -241,7 +199,8 @@ interface PackedText {
 }
 
 /**
- * Returns one text of a block; or its size in bytes if it is larger than `maxBytes`, without decompressing the block.
+ * Returns one text of a block; or its size in bytes if it is larger than `maxBytes`. Decompresses the block only up to the
+ * end of the text, and keeps no earlier ones.
  *
  * @throws Error when the block is damaged.
  */
@@ -250,16 +209,38 @@ export async function decodeText(
   { order, body }: PackedText,
   maxBytes: number,
 ): Promise<Buffer | number> {
-  let bytes = 0;
-  const [text] = await decodeBlock(block, (sizes) => {
-    const first = order === null ? Number(body === "v0") : order + (body === "v2" ? sizes.length / 2 : 0);
-    bytes = sizes[first] ?? 0;
-    return bytes > maxBytes ? { first: 0, end: 0 } : { first, end: first + 1 };
-  });
-  if (bytes > maxBytes) return bytes;
-  if (!text) throw new Error("A packed block does not contain this text.");
-  // A small text is copied, so that the decompressed bytes around it need not stay in memory.
-  return text.byteLength < decompressedChunkBytes ? Buffer.from(text) : text;
+  const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
+  decompressor.end(block);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  /** The number of bytes before `chunks`, which were not kept. */
+  let skipped = 0;
+  let range: { start: number; end: number } | undefined;
+  for await (const chunk of decompressor as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.byteLength;
+    // Chunks are large, so the line of sizes is in the first one, or in few.
+    const line = range ? undefined : readSizes(Buffer.concat(chunks));
+    if (line) {
+      const number = order === null ? Number(body === "v0") : order + (body === "v2" ? line.sizes.length / 2 : 0);
+      const size = line.sizes[number] ?? 0;
+      if (size > maxBytes) return size;
+      const start = line.sizes.slice(0, number).reduce((sum, each) => sum + each, line.end);
+      range = { start, end: start + size };
+    }
+    if (!range && length > maxSizesLineBytes) throw new Error("A packed block has no sizes.");
+    if (range && range.end > maxDecodedBytes) throw new Error("A packed block has texts that are too large.");
+    for (let first = chunks[0]; range && first && skipped + first.byteLength <= range.start; first = chunks[0]) {
+      skipped += first.byteLength;
+      chunks.shift();
+    }
+    if (range && length >= range.end) {
+      const text = Buffer.concat(chunks).subarray(range.start - skipped, range.end - skipped);
+      // A small text is copied, so that the decompressed bytes around it need not stay in memory.
+      return text.byteLength < decompressedChunkBytes ? Buffer.from(text) : text;
+    }
+  }
+  throw new Error("A packed block ends before its texts.");
 }
 
 export async function decodeOrderBlock(block: Uint8Array): Promise<PackedOrderTexts[]> {

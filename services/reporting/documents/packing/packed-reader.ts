@@ -4,7 +4,7 @@ import { locationLimits } from "@pragma/runtime/admission/limits";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { decodeReportBlock, decodeText, decodeV1Orders, decodeV2Orders, verifyBlockChecksum } from "./pack-format.ts";
+import { decodeReportBlock, decodeText, decodeV1Orders, verifyBlockChecksum } from "./pack-format.ts";
 import { countIfUnreadable } from "./packed-object.ts";
 
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;
@@ -22,12 +22,10 @@ interface PackedBlock {
   signal?: AbortSignal;
 }
 
-/** The columns of a query of which a reference consists. All are null for a text that is not packed. */
+/** The columns of a query of which a reference consists. */
 export type PackedReferenceColumns = [
-  objectKey: Buffer | null,
-  blockEnds: Buffer | null,
-  blockFirstPositions: Buffer | null,
-  blockV1Ends: Buffer | null,
+  /** `PackedTillIndex` as JSON; null for a text that is not packed. */
+  till: Buffer | null,
   /** Null for a report. */
   position: Buffer | null,
 ];
@@ -37,23 +35,9 @@ export type PackedReferenceColumns = [
  *
  * @throws `ApiError` service_unavailable for an order of a lost till.
  */
-export function parsePackedReference([
-  objectKey,
-  blockEnds,
-  blockFirstPositions,
-  blockV1Ends,
-  position,
-]: PackedReferenceColumns): PackedResponseReference {
-  if (!objectKey) throw createPackedResponseError("The till of the order is lost. It must be reprocessed.");
-  return {
-    till: {
-      objectKey: String(objectKey),
-      blockEnds: JSON.parse(String(blockEnds)),
-      blockFirstPositions: JSON.parse(String(blockFirstPositions)),
-      blockV1Ends: JSON.parse(String(blockV1Ends)),
-    },
-    position: position && Number(position),
-  };
+export function parsePackedReference([till, position]: PackedReferenceColumns): PackedResponseReference {
+  if (!till) throw createPackedResponseError("The till of the order is lost. It must be reprocessed.");
+  return { till: JSON.parse(String(till)), position: position && Number(position) };
 }
 
 const blocksOfLocations = new Admission(locationLimits.packedBlocks);
@@ -69,15 +53,14 @@ const retryTimes = new WeakMap<PackedObjects, number>();
 const requestTimeoutMs = 10_000;
 
 /**
- * Returns packed responses, in the order of the references. `body` is `v1` or `v2` for orders, and `v0` or `v2` for
- * reports. Each block is read once, so that a page of orders needs few reads.
+ * Returns packed V1 responses of orders or V0 responses of reports, in the order of the references. Each block is read
+ * once, so that a page of orders needs few reads.
  *
  * @throws `ApiError` service_unavailable if the object store does not return the blocks in time, or returns other bytes.
  */
 export async function readPackedBodies(
   objects: PackedObjects,
   references: PackedResponseReference[],
-  body: string,
 ): Promise<Buffer[]> {
   const bodies: Buffer[] = [];
   const blocks = new Map<string, PackedBlock & { indexes: number[] }>();
@@ -91,21 +74,15 @@ export async function readPackedBodies(
   const signal = AbortSignal.timeout(requestTimeoutMs);
   await Promise.all(
     [...blocks.values()].map(async ({ till, block, indexes }) => {
-      if (block === 0) {
-        const { v0, v2 } = await readPackedBlock(objects, { till, block, signal }, decodeReportBlock);
-        for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
-        return;
-      }
       const firstPosition = till.blockFirstPositions[block] ?? 0;
       const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
-      const count = Math.max(...offsets) + 1;
-      const v1End = till.blockV1Ends[block] ?? 0;
-      const texts = await readPackedBlock(objects, { till, block, signal }, (bytes) =>
-        body === "v2" ? decodeV2Orders(bytes, count) : decodeV1Orders(bytes, { v1End, count }),
+      const selected = { v1End: till.blockV1Ends[block] ?? 0, count: Math.max(...offsets) + 1 };
+      const texts = await readPackedBlock(objects, { till, block, signal }, async (bytes) =>
+        block === 0 ? [Buffer.from((await decodeReportBlock(bytes)).v0)] : decodeV1Orders(bytes, selected),
       );
       for (const [number, index] of indexes.entries()) {
         const text = texts[offsets[number] ?? 0];
-        if (!text) throw new Error(`${till.objectKey} does not contain the order at this position.`);
+        if (!text) throw new Error(`${till.objectKey} does not contain the response at this position.`);
         // A copy, so that the other orders of the block need not stay in memory.
         bodies[index] = Buffer.from(text);
       }

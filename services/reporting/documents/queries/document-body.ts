@@ -4,6 +4,7 @@ import { type PackedReferenceColumns, parsePackedReference, readPackedBody } fro
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
 import type { DocumentKind } from "./day-counts.ts";
 import type { DocumentStores } from "./document-pages.ts";
+import { packedTillIndex } from "./packed-tills.ts";
 
 interface RequestedBody {
   kind: DocumentKind;
@@ -92,8 +93,8 @@ async function readBody(
   if (!row) return undefined;
   const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as DocumentBodyRow;
   const etag = String(storedTag ?? computeDocumentTag(String(contentVersion), requested.id.toLowerCase()));
-  const [objectKey] = reference;
-  const stored = objectKey ? undefined : await toFoundBody(etag, [text, deflated, v1, bytes], requested);
+  const [packedTill] = reference;
+  const stored = packedTill ? undefined : await toFoundBody(etag, [text, deflated, v1, bytes], requested);
   if (stored) return stored;
   if (Number(bytes) > requested.maxBytes) return { etag, body: null, omittedBytes: Number(bytes) };
   const read = await readPackedBody(objects, parsePackedReference(reference), requested);
@@ -106,8 +107,7 @@ type DocumentBodyRow = [etag: Buffer | null, contentVersion: Buffer | null, ...B
 function selectReport(sql: SqlClient, requested: RequestedBody) {
   const { id, locationId } = requested;
   return sql`
-    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, object_key, to_json(block_ends),
-      to_json(block_first_positions), to_json(block_v1_ends), null
+    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, ${packedTillIndex(sql)}, null
     from reports left join packed_tills
       on v2 is null and packed_tills.location_id = reports.location_id and packed_tills.till_id = reports.till_id
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
@@ -118,15 +118,14 @@ function selectOrder(sql: SqlClient, requested: RequestedBody, { withPacked }: {
   const { id, locationId } = requested;
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
   const stored = sql`
-    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null as object_key, null::json,
-      null::json, null::json, null::int, pushed_at
+    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null::json, null::int, pushed_at
     from orders where id = ${id} and is_current ${isOfLocation}`;
   if (!withPacked) return stored;
   return sql`
     ${stored}
     union all
-    select etags[number], content_version, null, null, null, v1_bytes[number], object_key, to_json(block_ends),
-      to_json(block_first_positions), to_json(block_v1_ends), first_position + number - 1, pushed_at
+    select etags[number], content_version, null, null, null, v1_bytes[number], ${packedTillIndex(sql)},
+      first_position + number - 1, pushed_at
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
     where ids @> array[${id}::uuid] and is_current ${isOfLocation}
     order by pushed_at desc limit 1`;

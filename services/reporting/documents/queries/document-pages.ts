@@ -8,6 +8,7 @@ import {
   readPackedBodies,
 } from "../packing/packed-reader.ts";
 import type { DocumentKind } from "./day-counts.ts";
+import { packedTillIndex } from "./packed-tills.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
 export interface DocumentStores {
@@ -71,7 +72,7 @@ export async function findDocumentPage(
     id ? [body?.length ? body : parsePackedReference(reference)] : [],
   );
   const references = found.filter((item): item is PackedResponseReference => !Buffer.isBuffer(item));
-  const packed = references.length === 0 ? [] : await readPackedBodies(objects, references, range.body);
+  const packed = references.length === 0 ? [] : await readPackedBodies(objects, references);
   const packedTexts = packed.values();
   const items = found.map((item, index) => {
     const text = Buffer.isBuffer(item) ? item : (packedTexts.next().value as Buffer);
@@ -172,11 +173,7 @@ async function selectPage(
     )
     select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
       report_till_id
-      ${
-        withPacked
-          ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), to_json(block_v1_ends), position`
-          : sql``
-      }
+      ${withPacked ? sql`, ${packedTillIndex(sql)}, position` : sql``}
     from counts left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
     order by number`.raw();
