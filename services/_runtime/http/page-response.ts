@@ -92,13 +92,15 @@ interface NewestRowsQuery<Row> {
   where: SqlFragment;
   /** Converts a row to an item of the page. By default, the item is the row itself. */
   toItem?: (row: Row) => unknown;
+  /** The maximum total size of the items, in bytes. Only a page with a single item can exceed it. */
+  maxBytes?: number;
 }
 
 /** Returns a page of the rows that match `where`, newest first. @throws `ApiError` invalid_page_token. */
 export async function queryNewestRowsPageResponse<Row extends ListedRow>(
   request: PageRequest,
   sql: SqlClient,
-  { columns, table, where, toItem = (row) => row }: NewestRowsQuery<Row>,
+  { columns, table, where, toItem = (row) => row, maxBytes = Number.POSITIVE_INFINITY }: NewestRowsQuery<Row>,
 ): Promise<RouteHandlerResponse> {
   return createPageResponse(request, createdAtCursorSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
@@ -109,10 +111,21 @@ export async function queryNewestRowsPageResponse<Row extends ListedRow>(
         order by created_at desc, id desc offset ${offset} limit ${limit + 1}`,
       sql<[{ total: number }]>`select count(*) as total from ${table} where ${where}`,
     ]);
-    const last = rows.length > limit ? rows[limit - 1] : undefined;
-    const items = rows.slice(0, limit).map((row) => JSON.stringify(toItem(row)));
+    const texts = rows.slice(0, limit).map((row) => JSON.stringify(toItem(row)));
+    const items = limitPageBytes(texts, maxBytes);
+    const last = rows.length > items.length ? rows[items.length - 1] : undefined;
     return { items, total: counted.total, last: last ? toCreatedAtCursor(last) : null };
   });
+}
+
+/** Returns the first items, up to a total size in bytes, but at least one. */
+export function limitPageBytes<Item extends string | Uint8Array>(items: Item[], maxBytes: number): Item[] {
+  let bytes = 0;
+  const end = items.findIndex((item, index) => {
+    bytes += Buffer.byteLength(item);
+    return index > 0 && bytes > maxBytes;
+  });
+  return end === -1 ? items : items.slice(0, end);
 }
 
 export function toCreatedAtCursor({ id, createdAt }: ListedRow): { at: string; id: string } {

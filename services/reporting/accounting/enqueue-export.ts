@@ -13,8 +13,8 @@ import { groupByKey } from "../calculation/groups.ts";
 import type { ReportingContext } from "../context.ts";
 import { createExport } from "../exports/run-export.ts";
 import { accountingExports } from "./accounting-exports.ts";
-import type { AccountingConfigRow } from "./queries/accounting-configs.ts";
 
+type StoredConfig = { id: string; locationId: string; body: string };
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
 interface EnqueueRequest {
@@ -82,7 +82,7 @@ function resolveItemLocations(
 /** Finds the tills and configs of the items. Reads one location at a time. Keys of tills contain their location. */
 async function findReferencedTillsAndConfigs(tx: SqlTransaction, items: LocatedExportItem[]) {
   const tillKeys = new Set<string>();
-  const configsById = new Map<string, AccountingConfigRow>();
+  const configsById = new Map<string, StoredConfig>();
   for (const itemsOfLocation of groupByKey(items, ({ locationId }) => [locationId])) {
     const [{ locationId }] = itemsOfLocation;
     const tillIds = itemsOfLocation.map(({ tillId }) => tillId);
@@ -90,8 +90,8 @@ async function findReferencedTillsAndConfigs(tx: SqlTransaction, items: LocatedE
       select till_id from tills where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
     for (const { tillId } of tills) tillKeys.add(`${locationId} ${tillId}`);
     const configIds = itemsOfLocation.map(({ accountingConfigId }) => accountingConfigId);
-    const configs = await tx<AccountingConfigRow[]>`
-      select * from accounting_configs where location_id = ${locationId} and id = any(${configIds}::uuid[])`;
+    const configs = await tx<StoredConfig[]>`
+      select id, location_id, body from accounting_configs where location_id = ${locationId} and id = any(${configIds}::uuid[])`;
     for (const config of configs) configsById.set(config.id, config);
   }
   return { tillKeys, configsById };
@@ -124,7 +124,7 @@ function getFileKey({ locationId, accountingConfigId, accountingProvider }: Loca
 }
 
 /** Returns the files of an export, numbered in the sequence in which the request contains their first items. */
-function planFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
+function planFiles(items: LocatedExportItem[], configsById: Map<string, StoredConfig>) {
   const positioned = items.map((item, position) => ({ ...item, position }));
   return groupByKey(positioned, getFileKey).map((group, index) => {
     const { locationId, accountingConfigId: configId, accountingProvider: provider } = group[0];

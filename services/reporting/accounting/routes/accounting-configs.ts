@@ -7,8 +7,10 @@ import {
 } from "@pragma/contracts/accounting-config";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createdAtCursorSchema, createPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
   computeEntityTag,
   createConditionalJsonResponse,
@@ -23,11 +25,15 @@ import {
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
 import { accountingRouteDefaults, journalEntriesDescription } from "../openapi-descriptions.ts";
-import {
-  deleteAccountingConfigRow,
-  findAccountingConfigPage,
-  findAccountingConfigRow,
-} from "../queries/accounting-configs.ts";
+
+/** A row of `accounting_configs`; `body` is the response as JSON text. */
+interface AccountingConfigRow {
+  id: string;
+  locationId: string;
+  createdAt: Date;
+  body: string;
+  etag: string;
+}
 
 const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the accounting config" }) });
 
@@ -67,9 +73,11 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, (range) =>
-      findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
-    );
+    const { sql } = services.db;
+    return queryNewestRowsPageResponse<AccountingConfigRow>({ query, locationId, principal, url, origin }, sql, {
+      ...{ columns: sql`*`, table: sql`accounting_configs`, where: sql`location_id = ${locationId}` },
+      ...{ toItem: ({ body }) => JSON.parse(body), maxBytes: services.config.PAGE_MAX_BYTES },
+    });
   },
 });
 
@@ -87,10 +95,8 @@ export const getAccountingConfigRoute = defineReportingRoute({
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const key = { id, locationId: getReadRestrictionLocationId(principal) };
-    const config = await findAccountingConfigRow(services.db.sql, key);
-    if (!config) throw configNotFoundError(id);
-    return createConditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
+    const { body, etag } = await requireConfig(services.db.sql, principal, id);
+    return createConditionalJsonResponse(body, { etag, ifNoneMatch: header("if-none-match") });
   },
 });
 
@@ -111,13 +117,12 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
-    const key = { id, locationId: getReadRestrictionLocationId(principal) };
     return services.db.transaction(async (tx) => {
-      const current = await findAccountingConfigRow(tx, key, { isLocked: true });
-      if (!current) throw configNotFoundError(id);
-      const { locationId, createdAt } = current;
-      const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
-      await tx`update accounting_configs set ${tx(response)} where location_id = ${locationId} and id = ${current.id}`;
+      const current = await requireConfig(tx, principal, id, { isLocked: true });
+      const response = toConfigResponse({ ...current, updatedAt: new Date() }, content);
+      await tx`
+        update accounting_configs set ${tx(response)}
+        where location_id = ${current.locationId} and id = ${current.id}`;
       return createSerializedJsonResponse(200, response.body, { etag: `"${response.etag}"` });
     });
   },
@@ -134,15 +139,17 @@ export const deleteAccountingConfigRoute = defineReportingRoute({
   responses: { 204: { description: "The accounting config was deleted" } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services }) {
-    const key = { id, locationId: getReadRestrictionLocationId(principal) };
-    if (!(await deleteAccountingConfigRow(services.db.sql, key))) throw configNotFoundError(id);
+    await services.db.transaction(async (tx) => {
+      const config = await requireConfig(tx, principal, id, { isLocked: true });
+      await tx`delete from accounting_configs where location_id = ${config.locationId} and id = ${config.id}`;
+    });
     return { status: 204, body: null, headers: {} };
   },
 });
 
 /** Returns the response body of a config as JSON text, and its entity tag. Both are stored. */
 function toConfigResponse(
-  { id, locationId, createdAt, updatedAt }: { id: string; locationId: string; createdAt: Date; updatedAt: Date },
+  { id, locationId, createdAt, updatedAt }: Omit<AccountingConfigRow, "body" | "etag"> & { updatedAt: Date },
   content: AccountingRules,
 ): { body: string; etag: string } {
   const times = { createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
@@ -150,6 +157,18 @@ function toConfigResponse(
   return { body, etag: computeEntityTag(body) };
 }
 
-function configNotFoundError(id: string): ApiError {
-  return new ApiError("accounting_config_not_found", { detail: `This location has no accounting config ${id}.` });
+/** @throws `ApiError` accounting_config_not_found, also for a config of another location. */
+async function requireConfig(
+  sql: SqlClient | SqlTransaction,
+  principal: Principal,
+  id: string,
+  { isLocked = false } = {},
+): Promise<AccountingConfigRow> {
+  const locationId = getReadRestrictionLocationId(principal);
+  const [row] = await sql<AccountingConfigRow[]>`
+    select * from accounting_configs
+    where id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
+    ${isLocked ? sql`for update` : sql``}`;
+  if (row) return row;
+  throw new ApiError("accounting_config_not_found", { detail: `This location has no accounting config ${id}.` });
 }

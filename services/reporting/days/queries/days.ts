@@ -18,7 +18,7 @@ export interface DayKey {
 /** For how many days without a shift the report numbers of a device are followed. */
 const maxDaysBetweenShifts = 31;
 
-/** Returns what a day is computed from, with the stored days whose report numbers it can follow, or that can follow it. */
+/** Returns what a day is computed from, and the stored days whose report numbers it follows, or that follow it. */
 export async function findDayParts(sql: SqlClient | SqlTransaction, { locationId, day }: DayKey) {
   interface Row extends Pick<DayContext, "openShifts" | "ordersWithoutTill"> {
     /** `finalized` is the data of the event `report.finalized`, as JSON; null if there are figures. */
@@ -95,12 +95,9 @@ interface DayRow extends DayKey, StoredDay {
   body: Uint8Array;
 }
 
-export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
-  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, lastShifts, body } = row;
+export async function upsertDay(tx: SqlTransaction, { lastShifts, ...row }: DayRow): Promise<void> {
   await tx`
-    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, last_shifts, body)
-    values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
-      ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
+    insert into days ${tx({ ...row, lastShifts: tx.json(lastShifts) } as never)}
     on conflict (location_id, day) do update set
       state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
       has_reports = excluded.has_reports, last_shifts = excluded.last_shifts, body = excluded.body`;

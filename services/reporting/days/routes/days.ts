@@ -6,7 +6,7 @@ import {
   paginatedSchema,
   paginationQueryShape,
 } from "@pragma/contracts/pagination";
-import { createPageResponse } from "@pragma/runtime/http/page-response";
+import { createPageResponse, limitPageBytes } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema } from "@pragma/runtime/http/page-token";
 import { createConditionalJsonResponse } from "@pragma/runtime/http/route-response";
 import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -49,15 +49,10 @@ export const listDaysRoute = defineReportingRoute({
       async ({ after, offset, limit }) => {
         const range = { since, until, before: after?.day ?? null, offset, limit: limit + 1 };
         const { days, total } = await services.db.read(locationId, ({ sql }) => listDays(sql, locationId, range));
-        const items = days.slice(0, limit).map(({ body }) => Buffer.from(body));
-        let bytes = 0;
-        const end = items.findIndex((item, index) => {
-          bytes += item.byteLength;
-          return index > 0 && bytes > services.config.PAGE_MAX_BYTES;
-        });
-        const page = end === -1 ? items : items.slice(0, end);
-        const last = days[page.length - 1];
-        return { items: page, total, last: last && page.length < days.length ? { day: last.day } : null };
+        const bodies = days.slice(0, limit).map(({ body }) => body);
+        const items = limitPageBytes(bodies, services.config.PAGE_MAX_BYTES);
+        const last = days[items.length - 1];
+        return { items, total, last: last && items.length < days.length ? { day: last.day } : null };
       },
     );
   },
