@@ -7,22 +7,13 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { groupByKey } from "../calculation/groups.ts";
 import type { ReportingContext } from "../context.ts";
-import { createExport } from "../exports/run-export.ts";
-import { accountingExports } from "./accounting-exports.ts";
+import { createExport, type ExportRequest } from "../exports/run-export.ts";
+import { type AccountingExportTypes, accountingExports } from "./accounting-exports.ts";
 
 type StoredConfig = { id: string; locationId: string; body: string };
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
-
-interface EnqueueRequest {
-  body: CreateAccountingExportRequest;
-  principal: Principal;
-  context: ObservabilityContext;
-  audit: AuditSource;
-}
 
 /**
  * Enqueues an export. Stores the export with copies of its configs, so that later changes of the configs do not affect
@@ -35,7 +26,8 @@ interface EnqueueRequest {
  */
 export async function enqueueAccountingExport(
   services: ReportingContext,
-  { body, ...request }: EnqueueRequest,
+  body: CreateAccountingExportRequest,
+  request: Pick<ExportRequest<AccountingExportTypes>, "principal" | "context" | "audit">,
 ): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, request.principal);
   const locations = new Set(items.map(({ locationId }) => locationId));

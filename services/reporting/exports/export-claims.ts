@@ -106,15 +106,8 @@ export type FileToStore<Types extends ExportTypes> = Pick<ExportFileRow<Types>, 
     tillIds?: string[];
   };
 
-/** The changes of an export's row together with its files. */
-export interface ExportChanges<Types extends ExportTypes> {
-  progress: Types["progress"];
-  /** The end of the export, after which it is stored for some days. */
-  end?: { state: "done" | "failed"; retentionDays: number };
-}
-
 /**
- * Stores uploaded files and the progress. Returns false when the claim was lost.
+ * Stores uploaded files and the progress. `end` ends the export, which is stored for some days then. Returns false when the claim was lost.
  *
  * @throws `TransientError` when the upload took so long that an object may be deleted.
  */
@@ -122,7 +115,7 @@ export async function storeExportFiles<Types extends ExportTypes>(
   tx: SqlTransaction,
   claim: ExportClaim,
   files: FileToStore<Types>[],
-  { progress, end }: ExportChanges<Types>,
+  { progress, end }: { progress: Types["progress"]; end?: { state: "done" | "failed"; retentionDays: number } },
 ): Promise<boolean> {
   const updated = await tx`
     update exports set progress = ${toJson(tx, progress)}, failed_attempts = 0 ${end ? tx`, ${endColumns(tx, end)}` : tx``}

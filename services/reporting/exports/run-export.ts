@@ -21,21 +21,25 @@ import {
 } from "./export-claims.ts";
 import type { ExportKind, ExportTypes } from "./export-kind.ts";
 import {
+  type ExportFileRow,
   type ExportRow,
   exportColumnNames,
-  insertExport,
   isUnfinished,
   lockExports,
-  type NewExport,
+  toJson,
 } from "./queries/export-queries.ts";
 
-interface ExportRequest<Types extends ExportTypes> {
+export interface ExportRequest<Types extends ExportTypes> {
   /** Null for an export of several locations. */
   locationId: string | null;
   principal: Principal;
   context: ObservabilityContext;
   audit: AuditSource;
-  prepare(tx: SqlTransaction): Promise<Pick<NewExport<Types>, "request" | "files"> & { auditDetails: object }>;
+  prepare(tx: SqlTransaction): Promise<{
+    request: Types["request"];
+    files: Pick<ExportFileRow<Types>, "number" | "locationId" | "details">[];
+    auditDetails: object;
+  }>;
 }
 
 /**
@@ -64,9 +68,15 @@ export async function createExport<Types extends ExportTypes>(
         limit: { name, maximum, unit: locationId ? "exports per location" : "exports per API key" },
       });
     }
-    const { auditDetails, ...prepared } = await prepare(tx);
+    const { auditDetails, files, request } = await prepare(tx);
     const { traceparent } = context;
-    const row = await insertExport<Types>(tx, kind.name, { id, locationId, keyId, consumer, traceparent, ...prepared });
+    const newRow = { id, kind: kind.name, locationId, keyId, consumer, traceparent, request: toJson(tx, request) };
+    const [row] = await tx<[ExportRow<Types>]>`
+      insert into exports ${tx(newRow as never)} returning ${exportColumnNames(tx)}`;
+    for (const { details, ...file } of files) {
+      const fileRow = { ...file, exportId: id, details: toJson(tx, details) };
+      await tx`insert into export_files ${tx(fileRow as never)}`;
+    }
     await publishAuditEvent(tx, audit, {
       ...{ action: `${kind.auditType}.created`, locationId, target: { type: kind.auditType, id } },
       details: { ...auditDetails },
@@ -99,20 +109,18 @@ export class ExportFailedError<Types extends ExportTypes> extends Error {
   }
 }
 
-/** Writes the remaining files of an export, and returns fields for the log. */
-type ExportWork<Types extends ExportTypes> = (run: ExportRun<Types>) => Promise<object>;
-
+/** `work` writes the remaining files of an export, and returns fields for the log. */
 export function startExportLoop<Types extends ExportTypes>(
   services: ExportServices,
   kind: ExportKind<Types>,
-  work: ExportWork<Types>,
+  work: (run: ExportRun<Types>) => Promise<object>,
 ) {
   const { db, log, config } = services;
   return startClaimLoop({
     name: `${kind.name} exports`,
     log,
     claim: (limit) => claimExports(db.sql, kind, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
-    processItem: (claim, signal) => runExport(services, kind, { claim, signal, work }),
+    processItem: (claim, signal) => runExport(services, kind, work, { claim, signal }),
     concurrency: kind.concurrency,
     pollMs,
   });
@@ -121,7 +129,8 @@ export function startExportLoop<Types extends ExportTypes>(
 async function runExport<Types extends ExportTypes>(
   services: ExportServices,
   kind: ExportKind<Types>,
-  { claim, signal, work }: { claim: ExportClaim; signal: AbortSignal; work: ExportWork<Types> },
+  work: (run: ExportRun<Types>) => Promise<object>,
+  { claim, signal }: { claim: ExportClaim; signal: AbortSignal },
 ): Promise<void> {
   const { db, log, config } = services;
   const { id: exportId, locationId, claimNumber, traceparent, failedAttempts } = claim;
@@ -136,7 +145,7 @@ async function runExport<Types extends ExportTypes>(
       const [row] = await db.sql<ExportRow<Types>[]>`
         select ${exportColumnNames(db.sql)} from exports where ${isHeld(db.sql, claim)}`;
       if (!row) return;
-      const finished = await work(createExportRun(services, kind, { claim, row, context, signal }));
+      const finished = await work(createExportRun(services, kind, row, { claim, context, signal }));
       log.info({ ...fields(), ...finished }, `${kind.name} export finished`);
     } catch (error) {
       // A removed location's exports have been deleted, or are about to be.
@@ -159,20 +168,14 @@ async function runExport<Types extends ExportTypes>(
   });
 }
 
-interface ClaimedExport<Types extends ExportTypes> {
-  claim: ExportClaim;
-  row: ExportRow<Types>;
-  context: ObservabilityContext;
-  signal: AbortSignal;
-}
-
 /** The state of a running export, with what its kind needs to write files. */
 export type ExportRun<Types extends ExportTypes> = ReturnType<typeof createExportRun<Types>>;
 
 function createExportRun<Types extends ExportTypes>(
   services: ExportServices,
   kind: ExportKind<Types>,
-  { claim, row, context, signal }: ClaimedExport<Types>,
+  row: ExportRow<Types>,
+  { claim, context, signal }: { claim: ExportClaim; context: ObservabilityContext; signal: AbortSignal },
 ) {
   const { db, objects, config, locations } = services;
   let renewedAtMs = Number.NEGATIVE_INFINITY;

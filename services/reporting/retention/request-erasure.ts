@@ -33,8 +33,8 @@ export async function publishErasureEvents(
     });
   if ("before" in erasure) {
     const { before } = erasure;
-    const onFirstBatch = (tx: SqlTransaction) => recordErasure(tx, { before });
-    return { tills: await requestTillDataErasureBefore(db, { locationId, before, onFirstBatch }) };
+    await db.transaction((tx) => recordErasure(tx, { before }));
+    return { tills: await requestTillDataErasureBefore(db, { locationId, before }) };
   }
   const orderIds = erasure.orderIds.map((id) => id.toLowerCase());
   return db.transaction(async (tx) => {
@@ -61,26 +61,17 @@ export async function publishErasureEvents(
   });
 }
 
-interface TillDataErasure {
-  locationId: string;
-  before: string;
-  traceparent?: string | undefined;
-  /** Called in the transaction of the first batch, which can be empty. */
-  onFirstBatch?: (tx: SqlTransaction) => Promise<void>;
-}
-
 /**
  * Requests the erasure of the personal data of all tills of a location that were pushed before a time. Returns the number
  * of affected tills.
  */
 export async function requestTillDataErasureBefore(
   db: Database,
-  { locationId, before, traceparent, onFirstBatch }: TillDataErasure,
+  { locationId, before, traceparent }: { locationId: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {
   let tillCount = 0;
   for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
     batchLength = await db.transaction(async (tx) => {
-      if (tillCount === 0) await onFirstBatch?.(tx);
       // Waits for tills that another transaction has locked, because an operator's request runs only once.
       const tills = await tx<{ tillId: string }[]>`
         select till_id from tills

@@ -51,7 +51,7 @@ export const createAccountingExportRoute = defineReportingRoute({
   },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context, audit }) {
-    const started = await enqueueAccountingExport(services, { body, principal, context, audit });
+    const started = await enqueueAccountingExport(services, body, { principal, context, audit });
     context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
     return jsonResponse(202, started, {
       location: `/v1/accounting/exports/${started.id}`,

@@ -83,31 +83,6 @@ export async function lockExports(tx: SqlTransaction, db: Database, ownerId: str
   await lockInTransaction(tx, db, `exports of ${ownerId}`);
 }
 
-export interface NewExport<Types extends ExportTypes> {
-  id: string;
-  locationId: string | null;
-  request: Types["request"];
-  keyId: string;
-  consumer: string;
-  traceparent: string;
-  files: Pick<ExportFileRow<Types>, "number" | "locationId" | "details">[];
-}
-
-export async function insertExport<Types extends ExportTypes>(
-  tx: SqlTransaction,
-  kind: ExportKindName,
-  { files, request, ...row }: NewExport<Types>,
-): Promise<ExportRow<Types>> {
-  const exportRow = { ...row, kind, request: toJson(tx, request) };
-  const [inserted] = await tx<[ExportRow<Types>]>`
-    insert into exports ${tx(exportRow as never)} returning ${exportColumnNames(tx)}`;
-  for (const { details, ...file } of files) {
-    const fileRow = { ...file, exportId: row.id, details: toJson(tx, details) };
-    await tx`insert into export_files ${tx(fileRow as never)}`;
-  }
-  return inserted;
-}
-
 /** Deletes the files of exports. Their objects are deleted from the object store within a minute. */
 export async function deleteExportFiles(tx: SqlTransaction, exportIds: string[]): Promise<void> {
   await tx`
