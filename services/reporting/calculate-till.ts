@@ -9,8 +9,7 @@ import { computeTillAccountingData } from "./calculation/settlement/till-account
 import { convertTillV1ToV2 } from "./calculation/till-v1-conversion/convert-till-v1.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
 import { computeTillFigures } from "./days/till-figures.ts";
-import type { OrderResponses } from "./documents/order-texts.ts";
-import { computeTillMetrics, type TillMetrics } from "./metrics/till-metrics.ts";
+import { computeTillMetrics } from "./metrics/till-metrics.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
 const acceptedTillSchemas = { V1: toConversionOnlySchema(TillV1), V2: toConversionOnlySchema(TillV2) };
@@ -29,24 +28,7 @@ export interface TillCalculationInput {
  * The responses for the report and orders of a till, as JSON texts, and the values that are stored with them. `v0` and
  * the orders have no `id`, `createdAt` and `updatedAt`, which are added when the responses are stored.
  */
-export interface TillDocuments {
-  id: string;
-  reportVersion: number;
-  reportNumber: number;
-  totalSales: number;
-  day: string;
-  startedAt: string;
-  finalizedAt: string;
-  v2: string;
-  v0: string;
-  listItem: string;
-  /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
-  accountingDataJson: string;
-  /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
-  tillFiguresJson: string | null;
-  metrics: TillMetrics | null;
-  orders: OrderResponses[];
-}
+export type TillDocuments = NonNullable<ReturnType<typeof calculateTill>>;
 
 /**
  * Parses a till and returns its report and orders, or null if the till is in training mode.
@@ -54,7 +36,7 @@ export interface TillDocuments {
  * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted;
  * `AmountOutOfRangeError` when an amount is too large to be represented exactly as a JSON number.
  */
-export default function calculateTill(input: TillCalculationInput): TillDocuments | null {
+export default function calculateTill(input: TillCalculationInput) {
   const { bytes, hash, version, tillId, locationId, timeZone } = input;
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
@@ -80,7 +62,9 @@ export default function calculateTill(input: TillCalculationInput): TillDocument
     v2: JSON.stringify(report.reportV2),
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
+    /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
     accountingDataJson: JSON.stringify(accountingData),
+    /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
     tillFiguresJson: tillFigures && JSON.stringify(tillFigures),
     metrics: computeTillMetrics(report.reportableOrders, report.reportV2, { timeZone }),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import calculateTill, { type TillCalculationInput, type TillDocuments } from "./calculate-till.ts";
-import { type OrderResponses, type StoredOrderTexts, toStoredOrderTexts } from "./documents/order-texts.ts";
+import { type StoredOrderTexts, toStoredOrderTexts } from "./documents/order-texts.ts";
 
 export interface OrderStorageOptions {
   /** When the till is calculated, as RFC 3339. The times of all new orders in the responses. */
@@ -24,7 +24,7 @@ export interface CalculatedReport extends Omit<TillDocuments, "orders"> {
 }
 
 /** An order of a till. `createdAt` is its creation time in the texts; another till may have stored the order earlier. */
-export interface CalculatedOrder extends Omit<OrderResponses, "v1" | "v2"> {
+export interface CalculatedOrder extends Omit<TillDocuments["orders"][number], "v1" | "v2"> {
   createdAt: string;
 }
 

@@ -46,19 +46,24 @@ export function writeExportFile(
   const writer = createExportFileWriter({ data, format, buffer });
   const sums: Record<string, number> = {};
   let rows = 0;
+  let bytes = 0;
+  let checksum: number | undefined;
   for (const { reportV2, orders } of tills) {
     const isOfReports = data === "reports" || data === "taxes";
     const documents = isOfReports ? [reportV2] : orders.map(({ v2 }) => v2);
     const { id: reportId, tillId } = reportV2;
     const till = { locationId: exportedLocationId, businessDay: "2026-05-20", reportId, tillId };
     const encoded = encodeExportRows({
-      ...{ data, format, till, currencyCode: "EUR", checksum: writer.checksum, maxDocumentBytes: 2 ** 20 },
+      ...{ data, format, till, currencyCode: "EUR", checksum, maxDocumentBytes: 2 ** 20 },
       documents: documents.map((document) => JSON.stringify(document)),
     });
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
     rows += encoded.rows;
-    if (encoded.rows > 0) writer.add(encoded);
+    if (encoded.rows === 0) continue;
+    writer.add(encoded);
+    bytes += encoded.textBytes;
+    checksum = encoded.checksum;
   }
-  writer.finish();
+  writer.finish({ bytes, checksum: checksum ?? 0 });
   return { file: Buffer.from(new Uint8Array(buffer.bytes, 0, buffer.size)), rows, sums };
 }

@@ -6,10 +6,14 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupSoldProductDiscounts } from "./discounts.ts";
-import { cleanAggregates, groupByKey, sum } from "./groups.ts";
-import { aggregateSoldMenus } from "./menus.ts";
+import { cleanAggregates, groupByKey, raiseQuantityToMinOne, sum } from "./groups.ts";
 import { groupProductSales } from "./products.ts";
-import { getQuantityUnlessSplitChild, type ReportableOrder, type ReportableProductRow } from "./reportable-orders.ts";
+import {
+  getQuantityUnlessSplitChild,
+  type ReportableOrder,
+  type ReportableProductRow,
+  type ReportableSetMenu,
+} from "./reportable-orders.ts";
 
 /** Returns the end-of-day report of a till that is not in training mode. */
 export function computeReportV2(
@@ -145,6 +149,37 @@ function groupRooms(orders: PosOrderData[]): ReportV2["reportRooms"] {
     type: group[0].roomType,
     name: group[0].roomName,
   }));
+}
+
+/** Groups sold menus by catalog id and name, and counts the products chosen in each step. */
+function aggregateSoldMenus(menus: ReportableSetMenu[]): ReportV2["reportMenus"] {
+  const groups = groupByKey(menus, ({ menuRow }) => [menuRow.menuId, menuRow.name]);
+  const aggregates = groups.map((group) => {
+    const rows = group.flatMap((menu) => menu.rows);
+    const steps = groupByKey(rows, ({ menuStepName }) => [menuStepName]).sort(
+      ([one], [other]) => (one.menuStepIndex ?? 0) - (other.menuStepIndex ?? 0),
+    );
+    return {
+      name: group[0].menuRow.name,
+      coursesDescription: steps.flatMap(([row]) => row.menuStepName ?? []).join(" + "),
+      quantity: group.filter(({ menuRow }) => menuRow.parentMenuRowId === null).length,
+      totalExcludingTax: sum(rows.map((row) => row.taxableAmount)),
+      totalSales: sum(group.map(({ menuRow }) => menuRow.totalRow)),
+      steps: steps.map((step) => ({
+        stepName: step[0].menuStepName,
+        quantity: countUnits(step),
+        products: groupByKey(step, ({ name }) => [name]).map((product) => ({
+          name: product[0].name,
+          quantity: countUnits(product),
+        })),
+      })),
+    };
+  });
+  return cleanAggregates(aggregates, ({ totalExcludingTax, totalSales }) => [totalExcludingTax, totalSales]);
+}
+
+function countUnits(rows: ReportableSetMenu["rows"]): number {
+  return raiseQuantityToMinOne(sum(rows.map(getQuantityUnlessSplitChild)));
 }
 
 /** Groups sales by tax name and rate. The catalog id of a group is the catalog id of its first row. */

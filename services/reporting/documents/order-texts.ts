@@ -1,17 +1,6 @@
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import { compressV2OrderSync, decompressV2OrderSync } from "./v2-order-compression.ts";
 
-/**
- * The responses for an order without `id`, `createdAt` and `updatedAt`, as JSON texts, and what its row has beside them.
- */
-export interface OrderResponses {
-  id: string;
-  day: string;
-  openedAt: string;
-  v1: string;
-  v2: string;
-}
-
 /** The responses for an order as they are stored. The V2 response is compressed. */
 export interface StoredOrderTexts {
   v1: string;
@@ -27,7 +16,7 @@ const toHead = (id: string, { createdAt, updatedAt }: OrderTimes) => JSON.string
 
 /** Adds the id and the times to the responses for an order, and compresses the V2 response. */
 export function toStoredOrderTexts(
-  { id, v1, v2 }: Pick<OrderResponses, "id" | "v1" | "v2">,
+  { id, v1, v2 }: Record<"id" | "v1" | "v2", string>,
   times: OrderTimes,
 ): StoredOrderTexts {
   const head = toHead(id, times);

@@ -40,18 +40,23 @@ export async function computeMetrics(
     ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, locations },
     maxGroupsPerPeriod: metricLimits.rowsBeforeLimit,
   };
-  const read = (sql: SqlClient) =>
-    readInSnapshot(sql, { timeoutSeconds: config.METRICS_QUERY_TIMEOUT_SECONDS, signal }, async (tx, run) => {
-      const groups = await run(() => listMetricGroups(tx, { ...selection, periods }, signal));
-      // The sums of orders, of which a query by products explains a part. Its filters are only times and locations.
-      const measures = listUnattributedMeasures(query);
-      const orderQuery = { ...selection, measures, dimensions: [], periods: [range] };
-      const orderGroups = hasUnattributedPart(query)
-        ? await run(() => listMetricGroups(tx, orderQuery, signal))
-        : undefined;
-      const missingReportCount = await run(() => countMissingReportsInPeriods(tx, locationIds, periods));
-      return { groups, orderGroups, missingReportCount };
+  const read = (sql: SqlClient) => {
+    const endMs = performance.now() + config.METRICS_QUERY_TIMEOUT_SECONDS * 1_000;
+    return sql.begin("isolation level repeatable read read only", async (tx) => {
+      await limitNextStatement(tx, endMs, signal);
+      const groups = await listMetricGroups(tx, { ...selection, periods }, signal);
+      let orderGroups: MetricFigures["orderGroups"];
+      if (hasUnattributedPart(query)) {
+        await limitNextStatement(tx, endMs, signal);
+        // The sums of orders, of which a query by products explains a part. Its filters are only times and locations.
+        const measures = listUnattributedMeasures(query);
+        const orderQuery = { ...selection, measures, dimensions: [], periods: [range] };
+        orderGroups = await listMetricGroups(tx, orderQuery, signal);
+      }
+      await limitNextStatement(tx, endMs, signal);
+      return { groups, orderGroups, missingReportCount: await countMissingReportsInPeriods(tx, locationIds, periods) };
     });
+  };
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
   const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql), signal));
@@ -71,31 +76,12 @@ function compareCurrencies(one: string | null, other: string | null): number {
   return one < other ? -1 : 1;
 }
 
-/** Runs a statement with the time that is left. */
-type RunStatement = <T>(statement: () => Promise<T>) => Promise<T>;
-
-/**
- * Runs `work` in a transaction that only reads, and whose statements together take at most `timeoutSeconds`. After
- * `signal` is aborted, no further statement begins.
- */
-async function readInSnapshot<T>(
-  sql: SqlClient,
-  { timeoutSeconds, signal }: { timeoutSeconds: number; signal: AbortSignal },
-  work: (tx: SqlTransaction, run: RunStatement) => Promise<T>,
-): Promise<T> {
-  const endMs = performance.now() + timeoutSeconds * 1_000;
-  const result = await sql.begin("isolation level repeatable read read only", (tx) => {
-    const run: RunStatement = async (statement) => {
-      signal.throwIfAborted();
-      const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
-      // Compiling a query takes longer than the query.
-      await tx`
-        select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('jit', 'off', true)`;
-      return statement();
-    };
-    return work(tx, run);
-  });
-  return result as T;
+/** Limits the next statement to the time that is left. After `signal` is aborted, no further statement begins. */
+async function limitNextStatement(tx: SqlTransaction, endMs: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
+  // Compiling a query takes longer than the query.
+  await tx`select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('jit', 'off', true)`;
 }
 
 /** Runs the work of a query. Replaces the errors that its sender can correct by `ApiError`s. */

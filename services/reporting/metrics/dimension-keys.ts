@@ -51,12 +51,10 @@ export function toDimensionValues(
   const entries = dimensions.map((name, index) => {
     const part = key[index];
     if (!isTimeDimension(name)) return [name, toValue(name, part ?? [])];
-    return [
-      name,
-      day === undefined
-        ? formatTimePosition(name, Number(part?.[0]), range)
-        : formatTimeOfBusinessDay(name, day, range),
-    ];
+    const position = Number(part?.[0]);
+    // A weekday is not a position in the period.
+    if (day === undefined && name === "weekday") return [name, formatWeekday(position)];
+    return [name, formatTimeOfBusinessDay(name, day ?? findFirstDay(name, position, range), range)];
   });
   return Object.fromEntries(entries);
 }
@@ -68,14 +66,9 @@ function formatTimeOfBusinessDay(name: MetricDimension, day: number, { last }: D
   return name === "weekday" ? formatWeekday(getWeekday(day)) : formatDay(day);
 }
 
-function formatTimePosition(name: MetricDimension, position: number, { first, last }: DayRange): string | null {
-  if (name === "weekday") return formatWeekday(position);
-  if (name === "week") {
-    const monday = getMonday(first) + 7 * position;
-    return monday > last ? null : formatWeek(monday);
-  }
-  const month = getMonthNumber(first) + position;
-  return getFirstDayOfMonth(month) > last ? null : formatMonth(month);
+/** Returns the first day of the week or month at a position in a period. */
+function findFirstDay(name: MetricDimension, position: number, { first }: DayRange): number {
+  return name === "week" ? getMonday(first) + 7 * position : getFirstDayOfMonth(getMonthNumber(first) + position);
 }
 
 function toValue(name: MetricDimension, part: KeyPart): unknown {

@@ -1,4 +1,5 @@
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -8,7 +9,6 @@ import type { ReportingContext } from "../context.ts";
 import { deleteDaysBefore } from "../days/queries/days.ts";
 import type { UnpackingServices } from "../documents/packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
-import { findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
 import { findReportOfTill, listTillsWithReportBefore } from "../documents/queries/reports.ts";
 import { listTillsWithoutReportBefore, type TillKey } from "../documents/queries/tills.ts";
 import { deleteDocumentsOfTill } from "../store-report.ts";
@@ -59,8 +59,11 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
         }
       }
     };
-    for await (const locationIds of findLocationsWithReportsBefore(db, beforeDay)) {
-      for (const locationId of locationIds) {
+    for (const partition of await listPartitionNames(db.sql, "day_counts")) {
+      const locations = await db.sql<{ locationId: string }[]>`
+        select distinct location_id from ${db.sql(partition)}
+        where kind = 'report' and day < ${beforeDay}::text::date and count > 0`;
+      for (const { locationId } of locations) {
         for (;;) {
           const range = { locationId, beforeDay, skippedTillIds, limit: batchSize };
           const tills = await listTillsWithReportBefore(db.sql, range);

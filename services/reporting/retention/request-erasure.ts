@@ -1,4 +1,5 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
+import type { BusEventData } from "@pragma/contracts/events";
 import { type Database, lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
@@ -90,13 +91,6 @@ export async function requestTillDataErasureBefore(
   return tillCount;
 }
 
-interface ErasedOrders {
-  locationId: string;
-  tillId: string | null;
-  orderIds: string[];
-  isWholeTill: boolean;
-}
-
 /**
  * Requests the erasure of the orders of a till that were erased before the till was stored. The caller must hold the lock
  * of the location.
@@ -117,7 +111,7 @@ export async function repeatErasureOfOrders(
 async function publishOrdersErased(
   tx: SqlTransaction,
   db: Database,
-  data: ErasedOrders,
+  data: BusEventData<"orders.erased">,
   traceparent?: string,
 ): Promise<void> {
   const { locationId, tillId } = data;

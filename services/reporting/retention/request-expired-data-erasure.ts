@@ -1,7 +1,7 @@
 import { dayMs } from "@pragma/contracts/date-time";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingContext } from "../context.ts";
-import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
 import { requestTillDataErasureBefore } from "./request-erasure.ts";
 
 /** Requests the erasure of personal data that is older than the configured retention. */
@@ -13,9 +13,12 @@ export const eraseExpiredDataTask: PeriodicTask<Pick<ReportingContext, "db" | "l
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
     let tills = 0;
-    for await (const locationIds of findLocationsWithTillsToErase(db, before))
-      for (const locationId of locationIds)
+    for (const partition of await listPartitionNames(db.sql, "tills")) {
+      const locations = await db.sql<{ locationId: string }[]>`
+        select distinct location_id from ${db.sql(partition)} where pushed_at < ${before} and erased_at is null`;
+      for (const { locationId } of locations)
         tills += await requestTillDataErasureBefore(db, { locationId, before, traceparent: context?.traceparent });
+    }
     if (tills > 0) log.info({ tills }, "requested erasure of expired personal data");
   },
 };

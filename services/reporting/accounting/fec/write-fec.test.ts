@@ -2,9 +2,8 @@ import { currencyCodes, getCurrencyDecimals } from "@pragma/contracts/currency";
 import fc from "fast-check";
 import iconv from "iconv-lite";
 import { describe, expect, it } from "vitest";
-import { toCharset } from "./charset.ts";
 import { buildFecFileName, encodeFecHeader, fecFileFormatsByProvider } from "./file-formats.ts";
-import { encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
+import { encodeFecRows, type FecRow, toCharset, toFecRows } from "./write-fec.ts";
 
 const line = {
   account: "70610",

@@ -12,12 +12,10 @@ import { createConditionalJsonResponse } from "@pragma/runtime/http/route-respon
 import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
+import { dayParameter } from "../../documents/routes/documents.ts";
 import { findDay, listDays } from "../queries/days.ts";
 
 const dayRouteDefaults = { tag: "Days", audience: "public", scope: "reports:read" } as const;
-
-const dayParameter = (description: string) =>
-  dayQueryParameter.optional().meta({ ...dayQueryParameter.meta(), description });
 
 export const listDaysRoute = defineReportingRoute({
   method: "get",

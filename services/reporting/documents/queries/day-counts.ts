@@ -1,5 +1,4 @@
-import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import { type Database, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 const documentKinds = ["report", "order"] as const;
 
@@ -36,14 +35,4 @@ function sumChangesByDay({ before, after }: DayCountChange): { day: string; chan
   for (const day of before) changes.set(day, (changes.get(day) ?? 0) - 1);
   for (const day of after) changes.set(day, (changes.get(day) ?? 0) + 1);
   return [...changes].filter(([, change]) => change !== 0).map(([day, change]) => ({ day, change }));
-}
-
-/** Yields the locations with reports of days before a day (YYYY-MM-DD). Reads one partition at a time. */
-export async function* findLocationsWithReportsBefore({ sql }: Database, beforeDay: string): AsyncGenerator<string[]> {
-  for (const partition of await listPartitionNames(sql, "day_counts")) {
-    const rows = await sql<{ locationId: string }[]>`
-      select distinct location_id from ${sql(partition)}
-      where kind = 'report' and day < ${beforeDay}::text::date and count > 0`;
-    yield rows.map(({ locationId }) => locationId);
-  }
 }

@@ -59,15 +59,6 @@ export async function recordTillRevision(
   return current.revision;
 }
 
-/** Yields the locations with tills that were pushed before a time and are not marked as erased, by partition. */
-export async function* findLocationsWithTillsToErase({ sql }: Database, before: string): AsyncGenerator<string[]> {
-  for (const partition of await listPartitionNames(sql, "tills")) {
-    const rows = await sql<{ locationId: string }[]>`
-      select distinct location_id from ${sql(partition)} where pushed_at < ${before} and erased_at is null`;
-    yield rows.map(({ locationId }) => locationId);
-  }
-}
-
 /**
  * Yields the tills without a report that were pushed before a time, in batches, by partition. `skippedTillIds` can grow
  * meanwhile.

@@ -28,7 +28,7 @@ import type { DocumentKind } from "../queries/day-counts.ts";
 import { findDocumentBody } from "../queries/document-body.ts";
 import { findDocumentPage } from "../queries/document-pages.ts";
 
-const dayParameter = (description: string) =>
+export const dayParameter = (description: string) =>
   dayQueryParameter.optional().meta({ ...dayQueryParameter.meta(), description });
 
 const reportOrOrderListShape = {

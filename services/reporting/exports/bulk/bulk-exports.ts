@@ -93,9 +93,9 @@ export async function writeBulkExportFiles(
     progress: { days: row.progress.days ?? 0, rows, reports, position, currencyCode },
     tillIds: exported.map(({ tillId }) => tillId),
   };
-  const runner = createExportFileRunner(services, workers);
+  const runThread = createExportFileRunner(services, workers);
   for (let number = files.length + 1; ; number += 1) {
-    const file = await writeFile(run, runner);
+    const file = await writeFile(run, runThread);
     const { progress } = run;
     progress.reports += file.reports;
     progress.rows += file.rows;
@@ -115,11 +115,11 @@ export async function writeBulkExportFiles(
 
 async function writeFile(
   { services, locationId, row, progress, tillIds, renewClaim }: BulkExportRun,
-  runner: ReturnType<typeof createExportFileRunner>,
+  runThread: ReturnType<typeof createExportFileRunner>,
 ): Promise<WrittenExportFile> {
   const { BULK_EXPORT_MAX_ROWS: maximum } = services.config;
   const { request } = row;
-  const output = await runner.write({
+  const output = await runThread({
     export: { locationId, ...request, currencyCode: progress.currencyCode },
     ...{ after: progress.position, writtenTillIds: tillIds, maxRows: maximum - progress.rows },
     onProgress({ day, rows }) {

@@ -42,13 +42,9 @@ export class FileBuffer {
 
 /** Writes one file to a buffer. Only compressed bytes are in memory, and the rows of one row group of a Parquet file. */
 export interface ExportFileWriter {
-  /** The CRC-32 of the text so far; undefined at the beginning of the file. */
-  readonly checksum: number | undefined;
-  /** Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression. */
-  isFull(maxBytes: number): boolean;
   add(encoded: EncodedExportRows): void;
-  /** Completes the file. The buffer then contains all its bytes. */
-  finish(): void;
+  /** Completes the file, which has this text. The buffer then contains all its bytes. */
+  finish(text: { bytes: number; checksum: number }): void;
 }
 
 /** Returns a writer that appends the bytes of the file to `buffer`. */
@@ -60,34 +56,19 @@ export function createExportFileWriter(file: {
   return file.format === "parquet" ? createParquetWriter(file.data, file.buffer) : createGzipWriter(file.buffer);
 }
 
-const maxCompressionRatio = 32;
-
-const isFileFull = (file: { bytes: number; textBytes: number }, maxBytes: number) =>
-  file.bytes >= maxBytes || file.textBytes >= maxBytes * maxCompressionRatio;
-
 /** The beginning of a gzip file without a name and time (RFC 1952), and the last block of DEFLATE, which is empty. */
 const gzipHeader = Uint8Array.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const lastDeflateBlock = Uint8Array.from([3, 0]);
 
 function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
   buffer.append(gzipHeader);
-  let textBytes = 0;
-  let checksum = 0;
   return {
-    get checksum() {
-      return textBytes === 0 ? undefined : checksum;
-    },
-    isFull: (maxBytes) => isFileFull({ bytes: buffer.size, textBytes }, maxBytes),
-    add(encoded) {
-      buffer.append(encoded.lines);
-      textBytes += encoded.textBytes;
-      checksum = encoded.checksum;
-    },
-    finish() {
+    add: ({ lines }) => buffer.append(lines),
+    finish({ bytes, checksum }) {
       buffer.append(lastDeflateBlock);
       const trailer = Buffer.alloc(8);
       trailer.writeUInt32LE(checksum, 0);
-      trailer.writeUInt32LE(textBytes % 2 ** 32, 4);
+      trailer.writeUInt32LE(bytes % 2 ** 32, 4);
       buffer.append(trailer);
     },
   };
@@ -99,7 +80,6 @@ const rowGroupTextBytes = 512 * 1024;
 function createParquetWriter(data: BulkExportData, buffer: FileBuffer): ExportFileWriter {
   buffer.append(parquetHeader);
   let rows = 0;
-  let textBytes = 0;
   let lines: Uint8Array[] = [];
   let lineBytes = 0;
   const groups: Pick<EncodedParquetRowGroup, "row_groups" | "pendingIndexes"> = { row_groups: [], pendingIndexes: [] };
@@ -113,10 +93,7 @@ function createParquetWriter(data: BulkExportData, buffer: FileBuffer): ExportFi
     groups.pendingIndexes.push(...group.pendingIndexes);
   };
   return {
-    checksum: undefined,
-    isFull: (maxBytes) => isFileFull({ bytes: buffer.size, textBytes }, maxBytes),
     add(encoded) {
-      textBytes += encoded.textBytes;
       lines.push(encoded.lines);
       lineBytes += encoded.textBytes;
       rows += encoded.rows;

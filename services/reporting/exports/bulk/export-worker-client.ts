@@ -96,22 +96,20 @@ export function createExportFileRunner(
     }
   }
 
-  return {
-    /**
-     * Returns the next file, in a buffer that the next call reuses; or why the export can have no further file.
-     *
-     * @throws what `onProgress` throws, `TransientError`, or `ApiError` service_unavailable.
-     */
-    async write(request: ExportFileRequest): Promise<WrittenExportFile | ImpossibleExportFile> {
-      // The heap of the first thread is small, so that an export needs little memory, unless a document is very large.
-      const first = await runIn("worker", request);
-      const output = first.outcome === "out of memory" ? await runIn("largeWorker", request) : first;
-      if (output.outcome === "failed")
-        throw output.isTransient ? new TransientError(output.message) : new Error(output.message);
-      if (output.outcome === "stopped") throw new TransientError("The thread stopped without a reason.");
-      // A larger buffer is not kept, because few files need it.
-      if (output.outcome === "written" && output.buffer.byteLength === bufferBytes) buffer = output.buffer;
-      return output;
-    },
+  /**
+   * Returns the next file, in a buffer that the next call reuses; or why the export can have no further file.
+   *
+   * @throws what `onProgress` throws, `TransientError`, or `ApiError` service_unavailable.
+   */
+  return async (request: ExportFileRequest): Promise<WrittenExportFile | ImpossibleExportFile> => {
+    // The heap of the first thread is small, so that an export needs little memory, unless a document is very large.
+    const first = await runIn("worker", request);
+    const output = first.outcome === "out of memory" ? await runIn("largeWorker", request) : first;
+    if (output.outcome === "failed")
+      throw output.isTransient ? new TransientError(output.message) : new Error(output.message);
+    if (output.outcome === "stopped") throw new TransientError("The thread stopped without a reason.");
+    // A larger buffer is not kept, because few files need it.
+    if (output.outcome === "written" && output.buffer.byteLength === bufferBytes) buffer = output.buffer;
+    return output;
   };
 }

@@ -9,6 +9,7 @@ import type { PackedTillIndex } from "../../documents/queries/packed-tills.ts";
 import { DocumentTooLargeError } from "../../documents/stored-documents.ts";
 import { type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
+import type { ExportedTill } from "./export-rows.ts";
 import type {
   ExportFileInput,
   ExportFileOutput,
@@ -17,9 +18,11 @@ import type {
   WrittenExportFile,
 } from "./export-worker-messages.ts";
 import { listReportsToExport, type ReportToExport } from "./queries/bulk-export-queries.ts";
-import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
+import { readTillDocuments } from "./read-till-documents.ts";
 
 const reportsPerPage = 100;
+/** A file is also full when it has this many times as many bytes before compression as it may have after it. */
+const maxCompressionRatio = 32;
 
 class EndedWithoutFileError extends Error {
   readonly output: ExportFileOutput;
@@ -108,6 +111,9 @@ interface FileTask extends ExportFileInput {
 /** The file that is being written, and the tills whose rows are in it or in a file before. */
 interface FileInProgress extends Pick<WrittenExportFile, "rows" | "sums" | "days" | "tillIds"> {
   writer: ExportFileWriter;
+  /** The size of the text before compression, and its CRC-32, which is undefined at the beginning of the file. */
+  textBytes: number;
+  checksum: number | undefined;
   writtenTillIds: Set<string>;
 }
 
@@ -117,13 +123,13 @@ async function writeReports(task: FileTask): Promise<WrittenExportFile> {
   const file: FileInProgress = {
     writer: createExportFileWriter({ ...task.export, buffer }),
     writtenTillIds: new Set(task.writtenTillIds),
-    ...{ rows: 0, sums: {}, days: undefined, tillIds: [] },
+    ...{ textBytes: 0, checksum: undefined, rows: 0, sums: {}, days: undefined, tillIds: [] },
   };
   let position = task.after;
   let reports = 0;
   const finish = (isLast: boolean): WrittenExportFile => {
-    if (file.rows > 0) file.writer.finish();
-    const { rows, sums, days, tillIds } = file;
+    const { writer, textBytes, checksum = 0, rows, sums, days, tillIds } = file;
+    if (rows > 0) writer.finish({ bytes: textBytes, checksum });
     return {
       ...{ outcome: "written", buffer: buffer.bytes, bytes: buffer.size },
       ...{ position, rows, reports, sums, days, tillIds, isLast },
@@ -135,7 +141,8 @@ async function writeReports(task: FileTask): Promise<WrittenExportFile> {
       await writeReport(task, file, report);
       position = { day: report.day, at: report.at, reportId: report.reportId };
       reports += 1;
-      if (file.rows > 0 && file.writer.isFull(maxFileBytes)) return finish(false);
+      const isFull = buffer.size >= maxFileBytes || file.textBytes >= maxFileBytes * maxCompressionRatio;
+      if (file.rows > 0 && isFull) return finish(false);
     }
     if (page.length < reportsPerPage) return finish(true);
   }
@@ -153,12 +160,8 @@ async function writeReport(task: FileTask, file: FileInProgress, report: ReportT
       { sql, readBlock: mainThread.readBlock },
       { locationId, tillId, data, maxDocumentBytes },
       async (documents, till) => {
-        const { checksum } = file.writer;
-        const exportedTill = { ...till, locationId, tillId };
-        const encoded = encodeExportRows({
-          ...{ data, format, currencyCode, documents, checksum, maxDocumentBytes },
-          till: exportedTill,
-        });
+        const { checksum } = file;
+        const encoded = encodeExportRows({ data, format, till, currencyCode, documents, checksum, maxDocumentBytes });
         if (encoded.rows === 0) return;
         file.writer.add(encoded);
         addToFile(file, encoded, till);
@@ -175,7 +178,10 @@ async function writeReport(task: FileTask, file: FileInProgress, report: ReportT
   if (file.rows > maxRows) throw new EndedWithoutFileError({ outcome: "too_many_rows" });
 }
 
-function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { businessDay }: ReadTillReport): void {
+function addToFile(file: FileInProgress, encoded: EncodedExportRows, { businessDay }: ExportedTill): void {
+  const { textBytes, checksum, rows, sums } = encoded;
+  file.textBytes += textBytes;
+  file.checksum = checksum;
   file.rows += rows;
   for (const [column, sum] of Object.entries(sums)) file.sums[column] = addMoneyAmounts(file.sums[column] ?? 0, sum);
   const { first, last } = file.days ?? { first: businessDay, last: businessDay };

@@ -5,18 +5,12 @@ import { groupByKey } from "../../calculation/groups.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../../documents/queries/packed-tills.ts";
 import type { TillKey } from "../../documents/queries/tills.ts";
 import { DocumentTooLargeError, type StoredDocument } from "../../documents/stored-documents.ts";
-import { isExportOfReports } from "./export-rows.ts";
+import { type ExportedTill, isExportOfReports } from "./export-rows.ts";
 
 interface Stores {
   sql: SqlClient;
   /** Returns a block of a packed till as it is stored. The first block is the report. */
   readBlock(till: PackedTillIndex, block: number): Promise<Uint8Array>;
-}
-
-/** The report of a till when its documents were read. */
-export interface ReadTillReport {
-  businessDay: string;
-  reportId: string;
 }
 
 const ordersPerRead = 25;
@@ -31,7 +25,7 @@ const ordersPerRead = 25;
 export async function readTillDocuments(
   { sql, readBlock }: Stores,
   { locationId, tillId, data, maxDocumentBytes }: TillKey & { data: BulkExportData; maxDocumentBytes: number },
-  use: (documents: StoredDocument[], till: ReadTillReport) => Promise<void>,
+  use: (documents: StoredDocument[], till: ExportedTill) => Promise<void>,
 ): Promise<void> {
   const isOfReports = isExportOfReports(data);
   const packed = await sql.begin("isolation level repeatable read read only", async (tx) => {
@@ -47,7 +41,7 @@ export async function readTillDocuments(
       from reports where location_id = ${locationId} and till_id = ${tillId}`;
     if (!report) return undefined;
     if (report.maxBytes > maxDocumentBytes) throw new DocumentTooLargeError();
-    const till = { businessDay: report.day, reportId: report.id };
+    const till = { locationId, businessDay: report.day, reportId: report.id, tillId };
     if (report.v2 !== null) {
       if (isOfReports) await use([report.v2], till);
       else await readStoredOrders(tx, { locationId, tillId }, (documents) => use(documents, till));
