@@ -7,7 +7,7 @@ import { compressDayText } from "./days/day-texts.ts";
 import { moveOrdersWithoutTill, updateOrdersWithoutTill } from "./days/queries/shifts.ts";
 import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeDocumentTag } from "./documents/entity-tags.ts";
-import { replaceOrderTimes, type StoredOrderTexts } from "./documents/order-texts.ts";
+import { replaceOrderTimes } from "./documents/order-texts.ts";
 import { assertTillCanChange } from "./documents/packing/with-unpacked-tills.ts";
 import { adjustDayCounts } from "./documents/queries/day-counts.ts";
 import * as orders from "./documents/queries/orders.ts";
@@ -54,11 +54,7 @@ export async function replaceDocuments(
   };
   const content = { contentVersion, reportId: id, pushedAt: pushed.pushedAt };
   const [orderDays] = await Promise.all([
-    replaceOrders(tx, pushed, {
-      copies,
-      orders: report.orders,
-      rows: generateOrderRows(report, creationTimes, content),
-    }),
+    replaceOrders(tx, pushed, copies, generateOrderRows(report, creationTimes, content)),
     reports.upsertReportRow(tx, reportRow),
     replaceTillMetrics(tx, { locationId, tillId, previousDay: previousReport?.day, day, metrics: report.metrics }),
   ]);
@@ -89,7 +85,7 @@ export async function deleteDocumentsOfTill(
   const ids = new Set(await orders.findOrderIdsOfTill(tx, key, { isCurrent: true }));
   const copies = await orders.findOrderCopies(tx, { ...key, ids: [...ids] });
   const changed = copies.filter((copy) => copy.tillId === tillId || ids.has(copy.id));
-  const orderDays = await replaceOrders(tx, key, { copies: changed, orders: [], rows: [] });
+  const orderDays = await replaceOrders(tx, key, changed, []);
   orderDays.before.push(...(await deletePackedOrders(tx, key)));
   await tx`delete from reports where location_id = ${locationId} and till_id = ${tillId}`;
   await deleteTillMetrics(tx, { ...key, day: report.day });
@@ -108,26 +104,22 @@ export async function deleteDocumentsOfTill(
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: TillKey,
-  {
-    copies,
-    orders: replacements,
-    rows,
-  }: {
-    copies: orders.StoredOrderCopy[];
-    orders: Pick<CalculatedOrder, "id" | "day">[];
-    rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>;
-  },
+  copies: orders.StoredOrderCopy[],
+  rows: AsyncIterable<orders.OrderRow> | Iterable<orders.OrderRow>,
 ): Promise<{ before: string[]; after: string[] }> {
   const before = copies.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
   if (copies.some((copy) => copy.tillId === tillId))
     await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
   const sharedIds = new Set(copies.filter((copy) => copy.tillId !== tillId).map(({ id }) => id));
-  const isCurrent = ({ id }: Pick<CalculatedOrder, "id">) => !sharedIds.has(id);
+  const after: string[] = [];
   const toInsert = (async function* () {
-    for await (const row of rows) yield { ...row, tillId, locationId, isCurrent: isCurrent(row) };
+    for await (const row of rows) {
+      const isCurrent = !sharedIds.has(row.id);
+      if (isCurrent) after.push(row.day);
+      yield { ...row, tillId, locationId, isCurrent };
+    }
   })();
   await orders.insertOrders(tx, toInsert);
-  const after = replacements.filter(isCurrent).map(({ day }) => day);
   if (sharedIds.size > 0) {
     const ids = [...sharedIds];
     await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
@@ -151,21 +143,16 @@ async function* generateOrderRows(
       const order = waiting.next().value as CalculatedOrder;
       const times = { createdAt: creationTimes.get(order.id) ?? report.calculatedAt, updatedAt: report.calculatedAt };
       const etag = computeDocumentTag(contentVersion, order.id);
-      yield { ...order, ...(await replaceCreationTime(order, texts, times)), ...times, ...content, etag };
+      const row = { ...order, ...texts, ...times, ...content, etag };
+      if (order.createdAt === times.createdAt) yield row;
+      else {
+        // Another till stored the order earlier. Lets other work run in between, because a till can have thousands.
+        await setImmediate();
+        const calculated = { ...times, createdAt: order.createdAt };
+        yield { ...row, ...replaceOrderTimes({ id: order.id, ...texts }, { from: calculated, to: times }) };
+      }
     }
   }
-}
-
-/** Returns the texts of an order with another creation time, if another till stored the order earlier. */
-async function replaceCreationTime(
-  { id, createdAt }: CalculatedOrder,
-  texts: StoredOrderTexts,
-  times: { createdAt: string; updatedAt: string },
-): Promise<StoredOrderTexts> {
-  if (createdAt === times.createdAt) return texts;
-  // Lets other work run in between, because a till can have thousands of orders.
-  await setImmediate();
-  return replaceOrderTimes({ id, ...texts }, { from: { ...times, createdAt }, to: times });
 }
 
 function findEarliestCreationTimes(copies: orders.StoredOrderCopy[]): Map<string, string> {

@@ -45,17 +45,22 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
     const traceparent = context?.traceparent;
     let removed = 0;
     const skippedTillIds: string[] = [];
-    const remove = async (tills: TillKey[]) => {
-      for (const till of tills) {
-        signal?.throwIfAborted();
-        try {
-          if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
-        } catch (error) {
-          skippedTillIds.push(till.tillId);
-          if (isRemovedLocationError(error)) continue;
-          removalErrorCount += 1;
-          if (skippedTillIds.length > maxFailedTills) throw error;
-          log.error({ err: error, ...till }, "an expired till could not be removed");
+    /** Removes all tills that `listBatch` returns. It must return neither removed nor skipped tills again. */
+    const removeAll = async (listBatch: () => Promise<TillKey[]>) => {
+      for (let count = batchSize; count === batchSize; ) {
+        const tills = await listBatch();
+        count = tills.length;
+        for (const till of tills) {
+          signal?.throwIfAborted();
+          try {
+            if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
+          } catch (error) {
+            skippedTillIds.push(till.tillId);
+            if (isRemovedLocationError(error)) continue;
+            removalErrorCount += 1;
+            if (skippedTillIds.length > maxFailedTills) throw error;
+            log.error({ err: error, ...till }, "an expired till could not be removed");
+          }
         }
       }
     };
@@ -64,19 +69,16 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
         select distinct location_id from ${db.sql(partition)}
         where kind = 'report' and day < ${beforeDay}::text::date and count > 0`;
       for (const { locationId } of locations) {
-        for (;;) {
-          const range = { locationId, beforeDay, skippedTillIds, limit: batchSize };
-          const tills = await listTillsWithReportBefore(db.sql, range);
-          await remove(tills);
-          if (tills.length < batchSize) break;
-        }
+        const range = { locationId, beforeDay, skippedTillIds, limit: batchSize };
+        await removeAll(() => listTillsWithReportBefore(db.sql, range));
         await db.sql`
           delete from day_counts
           where location_id = ${locationId} and day < ${beforeDay}::text::date and count = 0`;
       }
     }
     const withoutReport = { before: beforeDay, skippedTillIds, limit: batchSize };
-    for await (const tills of listTillsWithoutReportBefore(db, withoutReport)) await remove(tills);
+    for (const partition of await listPartitionNames(db.sql, "tills"))
+      await removeAll(() => listTillsWithoutReportBefore(db.sql, partition, withoutReport));
     await deleteDaysBefore(db, beforeDay);
     if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
   },

@@ -6,12 +6,7 @@ import { ObjectNotFoundError, ObjectStoreUnavailableError } from "@pragma/runtim
 import type { ReportingContext } from "../../context.ts";
 import { buildContentVersion, computeDocumentTag } from "../entity-tags.ts";
 import { type OrderToPack, readStoredOrders } from "../queries/orders.ts";
-import {
-  type PackedOrdersRow,
-  type PackedTillIndex,
-  type PackedTillRow,
-  replaceTillByPackedTill,
-} from "../queries/packed-tills.ts";
+import { type PackedOrdersRow, replaceTillByPackedTill } from "../queries/packed-tills.ts";
 import { findStoredReport } from "../queries/reports.ts";
 import { findAppliedTill, type TillKey } from "../queries/tills.ts";
 import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";
@@ -23,20 +18,12 @@ import {
   maxBlockTextBytes,
   maxOrdersPerBlock,
   type PackedOrderTexts,
-  type PackedReportTexts,
 } from "./pack-format.ts";
 
 /** What differs when an order of a till was replaced, or became current or not current. */
 type OrderVersion = Pick<OrderToPack, "id" | "isCurrent" | "etag">;
 
 type OrdersOfDay = PackedOrdersRow & { etags: string[] };
-
-interface EncodedTill extends PackedObject, Pick<PackedTillRow, "pushedAt" | "contentVersion"> {
-  orders: OrdersOfDay[];
-  reportEtag: string;
-  /** The `finalized` text of the report without the ids of its orders, which do not compress. */
-  finalized: string;
-}
 
 /**
  * Moves the responses of a till's report and orders from PostgreSQL to one object, which is read back before the rows are
@@ -91,14 +78,14 @@ async function requireStoredBytes(
   if (!bytes.equals(stored)) throw new ObjectStoreUnavailableError(`${objectKey} was not stored correctly.`);
 }
 
-async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): Promise<EncodedTill | undefined> {
+async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string) {
   const report = await findStoredReport(tx, key);
   const till = await findAppliedTill(tx, key);
   if (!till || !report) return undefined;
   const { etag, v2, v0, accountingData, finalized } = report;
   if (v2 === null || v0 === null || accountingData === null) return undefined;
-  const builder = createPackedObjectBuilder(objectKey);
-  await builder.addReport({ v2, v0, accountingData, finalized });
+  const reportBlock = await encodeReportBlock({ v2, v0, accountingData, finalized });
+  const builder = createPackedObjectBuilder(objectKey, reportBlock);
   const orders: OrdersOfDay[] = [];
   let firstV1: string | undefined;
   for await (const rows of readStoredOrders(tx, key)) {
@@ -118,6 +105,7 @@ async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): 
   return {
     ...(await builder.finish()),
     ...{ orders, contentVersion, reportEtag: etag, pushedAt: till.pushedAt },
+    /** Without the ids of the orders, which do not compress. */
     finalized: JSON.stringify({ ...finalizedData, orderIds: [] }),
   };
 }
@@ -160,13 +148,8 @@ function haveSameOrders(packed: OrdersOfDay[], stored: OrderVersion[]): boolean 
   );
 }
 
-/** The bytes of an object, and where its blocks are in it. */
-interface PackedObject extends Omit<PackedTillIndex, "objectKey"> {
-  bytes: Buffer;
-}
-
-/** Returns functions that build the object of a till: first add its report, and then its orders. */
-function createPackedObjectBuilder(objectKey: string) {
+/** Returns functions that build the object of a till, of which the first block is its report. */
+function createPackedObjectBuilder(objectKey: string, report: Buffer) {
   const blocks: Buffer[] = [];
   const blockFirstPositions: number[] = [];
   const blockV1Ends: number[] = [];
@@ -174,7 +157,7 @@ function createPackedObjectBuilder(objectKey: string) {
   let textBytes = 0;
   let orderCount = 0;
 
-  function addBlock(compressed: Buffer, { firstPosition, v1End }: { firstPosition: number; v1End: number }): void {
+  function addBlock(compressed: Buffer, firstPosition: number, v1End: number): void {
     blocks.push(addBlockChecksum(compressed, { objectKey, block: blocks.length }));
     blockFirstPositions.push(firstPosition);
     blockV1Ends.push(v1End);
@@ -183,15 +166,13 @@ function createPackedObjectBuilder(objectKey: string) {
   async function endOrderBlock(): Promise<void> {
     if (orders.length === 0) return;
     const { bytes, v1End } = await encodeOrderBlock(orders);
-    addBlock(bytes, { firstPosition: orderCount - orders.length, v1End });
+    addBlock(bytes, orderCount - orders.length, v1End);
     orders = [];
     textBytes = 0;
   }
 
+  addBlock(report, 0, 0);
   return {
-    async addReport(texts: PackedReportTexts): Promise<void> {
-      addBlock(await encodeReportBlock(texts), { firstPosition: 0, v1End: 0 });
-    },
     /** Adds an order, and returns its position in the object. */
     async addOrder(texts: PackedOrderTexts): Promise<number> {
       const bytes = texts.v1.byteLength + texts.v2.byteLength;
@@ -201,7 +182,8 @@ function createPackedObjectBuilder(objectKey: string) {
       orderCount += 1;
       return orderCount - 1;
     },
-    async finish(): Promise<PackedObject> {
+    /** Returns the bytes of the object, and where its blocks are in it. */
+    async finish() {
       await endOrderBlock();
       let end = 0;
       const blockEnds = blocks.map(({ byteLength }) => {

@@ -67,11 +67,7 @@ export async function findReportFinalizedEventData(
 }
 
 /** A row of `reports` as it is stored. `v2` and `v0` are null if the till is packed. */
-interface StoredReport extends Pick<ReportRow, "etag" | "finalized"> {
-  v2: string | null;
-  v0: string | null;
-  accountingData: string | null;
-}
+type StoredReport = Pick<ReportRow, "etag" | "finalized"> & Record<"v2" | "v0" | "accountingData", string | null>;
 
 export async function findStoredReport(
   tx: SqlTransaction,

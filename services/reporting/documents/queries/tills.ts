@@ -1,5 +1,5 @@
-import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { BusEventData } from "@pragma/contracts/events";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 
 /** The key of a till. */
@@ -18,13 +18,9 @@ export async function findAppliedTill(
   return till;
 }
 
-interface TillRevision extends TillKey {
-  revision: number;
-  pushedAt: string;
-  object: { hash: string };
-  /** Whether the body is a copy of the previous revision's body from which personal data was erased. */
-  isErasure?: boolean | undefined;
-}
+/** What is recorded of a revision. If `isErasure` is true, personal data was erased from the previous revision. */
+type TillRevision = TillKey &
+  Pick<BusEventData<"till.pushed">, "revision" | "pushedAt" | "isErasure"> & { object: { hash: string } };
 
 /**
  * Locks the till's row and returns the highest revision that was recorded before; 0 if there was none. Records the new
@@ -59,25 +55,17 @@ export async function recordTillRevision(
   return current.revision;
 }
 
-/**
- * Yields the tills without a report that were pushed before a time, in batches, by partition. `skippedTillIds` can grow
- * meanwhile.
- */
-export async function* listTillsWithoutReportBefore(
-  { sql }: Database,
+/** Returns tills of a partition of `tills` without a report that were pushed before a time. */
+export async function listTillsWithoutReportBefore(
+  sql: SqlClient,
+  partition: string,
   { before, skippedTillIds, limit }: { before: string; skippedTillIds: string[]; limit: number },
-): AsyncGenerator<TillKey[]> {
-  for (const partition of await listPartitionNames(sql, "tills")) {
-    const reports = sql(partition.replace("tills", "reports"));
-    for (let count = limit; count === limit; ) {
-      const tills = await sql<TillKey[]>`
-        select location_id, till_id from ${sql(partition)} t
-        where pushed_at < ${before} and till_id <> all(${skippedTillIds}::uuid[]) and not exists (
-          select from ${reports} r where r.location_id = t.location_id and r.till_id = t.till_id
-        )
-        limit ${limit}`;
-      yield tills;
-      count = tills.length;
-    }
-  }
+): Promise<TillKey[]> {
+  return sql<TillKey[]>`
+    select location_id, till_id from ${sql(partition)} t
+    where pushed_at < ${before} and till_id <> all(${skippedTillIds}::uuid[]) and not exists (
+      select from ${sql(partition.replace("tills", "reports"))} r
+      where r.location_id = t.location_id and r.till_id = t.till_id
+    )
+    limit ${limit}`;
 }
