@@ -11,11 +11,7 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
-import {
-  encodeParquetFooter,
-  encodeParquetRowGroup,
-  parquetHeader,
-} from "@pragma/reporting/exports/bulk/encode-parquet";
+import { createParquetEncoder } from "@pragma/reporting/exports/bulk/encode-parquet";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computedTills, writeExportFile } from "./harness/bulk-export-file.ts";
@@ -73,19 +69,11 @@ const expectedTypes = (data: BulkExportData) =>
 
 /** Writes rows to a Parquet file with row groups of `groupSize` rows. */
 function writeParquet(data: BulkExportData, rows: BulkExportValue[][], groupSize: number): string {
-  const parts = [parquetHeader];
-  let offset = parquetHeader.byteLength;
-  const groups: Pick<ReturnType<typeof encodeParquetRowGroup>, "row_groups" | "pendingIndexes"> = {
-    ...{ row_groups: [], pendingIndexes: [] },
-  };
-  for (let start = 0; start < rows.length; start += groupSize) {
-    const { bytes, ...group } = encodeParquetRowGroup(data, rows.slice(start, start + groupSize), offset);
-    parts.push(bytes);
-    offset += bytes.byteLength;
-    groups.row_groups.push(...group.row_groups);
-    groups.pendingIndexes.push(...group.pendingIndexes);
-  }
-  parts.push(encodeParquetFooter({ data, rows: rows.length, offset, ...groups }));
+  const parts: Uint8Array[] = [];
+  const encoder = createParquetEncoder(data, (bytes) => parts.push(bytes.slice()));
+  for (let start = 0; start < rows.length; start += groupSize)
+    encoder.writeRowGroup(rows.slice(start, start + groupSize));
+  encoder.finish();
   return storeFile("parquet", Buffer.concat(parts));
 }
 

@@ -27,9 +27,11 @@ export function checkDevices(
   const withoutDevice = tills.filter((till) => getDevice(till) === "");
   const uncheckedTillIds = [...otherTillIds, ...withoutDevice.map(({ tillId }) => tillId)];
   const tillsWithDevice = tills.filter((till) => getDevice(till) !== "");
-  const gaps: Partial<DayCheckFinding>[] = [];
-  const repeats: Partial<DayCheckFinding>[] = [];
-  const overlaps: Partial<DayCheckFinding>[] = [];
+  const found = {
+    report_number_gaps: [] as Partial<DayCheckFinding>[],
+    report_number_repeats: [] as Partial<DayCheckFinding>[],
+    shift_overlaps: [] as Partial<DayCheckFinding>[],
+  };
   const lastShifts: LastShiftByDevice = {};
   let checked = 0;
   for (const shifts of groupByKey(tillsWithDevice, (till) => [getDevice(till)])) {
@@ -37,12 +39,10 @@ export function checkDevices(
     checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
     const previousShift = earlierDays.find((day) => Object.hasOwn(day, device))?.[device];
     const numbers = findReportNumberGaps(shifts, previousShift?.lastReportNumber);
-    const deviceIdentifier = device;
-    gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
-    repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
-    overlaps.push(
-      ...findOverlaps(shifts, previousShift?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })),
-    );
+    const ofDevice = (finding: Partial<DayCheckFinding>) => ({ ...finding, deviceIdentifier: device });
+    found.report_number_gaps.push(...numbers.gaps.map(ofDevice));
+    found.report_number_repeats.push(...numbers.repeats.map(ofDevice));
+    found.shift_overlaps.push(...findOverlaps(shifts, previousShift?.finalizedAt).map(ofDevice));
     lastShifts[device] = {
       lastReportNumber: numbers.lastReportNumber,
       finalizedAt: shifts.reduce(
@@ -51,22 +51,16 @@ export function checkDevices(
       ),
     };
   }
-  const build = (code: DayCheckCode, found: Partial<DayCheckFinding>[]) => {
-    const concerns = (id: string | null | undefined) => onlyTillId === undefined || id === onlyTillId;
-    const findings = found.filter(({ tillId, otherTillId }) => concerns(tillId) || concerns(otherTillId));
-    return buildCheck(code, {
-      ...{ checked, findings, difference: null, amounts: [] },
-      uncheckedTillIds: uncheckedTillIds.filter(concerns),
-    });
-  };
+  const concerns = (id: string | null | undefined) => onlyTillId === undefined || id === onlyTillId;
   return {
-    checks: [
-      build("report_number_gaps", gaps),
-      build("report_number_repeats", repeats),
-      build("shift_overlaps", overlaps),
-    ],
+    checks: (Object.entries(found) as [DayCheckCode, Partial<DayCheckFinding>[]][]).map(([code, all]) =>
+      buildCheck(code, {
+        ...{ checked, difference: null, amounts: [], uncheckedTillIds: uncheckedTillIds.filter(concerns) },
+        findings: all.filter(({ tillId, otherTillId }) => concerns(tillId) || concerns(otherTillId)),
+      }),
+    ),
     lastShifts,
-    missingReports: gaps.reduce(
+    missingReports: found.report_number_gaps.reduce(
       (count, { firstReportNumber, lastReportNumber }) =>
         count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
       0,
@@ -74,17 +68,11 @@ export function checkDevices(
   };
 }
 
-type ReportNumberFinding = Pick<DayCheckFinding, "tillId" | "firstReportNumber" | "lastReportNumber"> &
-  Partial<Pick<DayCheckFinding, "otherTillId">>;
-
 /** Returns the missing ranges of numbers, the repeated numbers, and the number after which the next shift continues. */
-function findReportNumberGaps(
-  shifts: readonly DeviceTill[],
-  previousReportNumber: number | undefined,
-): { gaps: ReportNumberFinding[]; repeats: ReportNumberFinding[]; lastReportNumber: number } {
+function findReportNumberGaps(shifts: readonly DeviceTill[], previousReportNumber: number | undefined) {
   const numbers = [...new Set(shifts.map(({ reportNumber }) => reportNumber))].sort((a, b) => a - b);
-  const gaps: ReportNumberFinding[] = [];
-  const repeats: ReportNumberFinding[] = [];
+  const gaps: Partial<DayCheckFinding>[] = [];
+  const repeats: Partial<DayCheckFinding>[] = [];
   const tillIds = new Map<number, string | null>(
     previousReportNumber === undefined ? [] : [[previousReportNumber, null]],
   );

@@ -6,23 +6,8 @@ import {
 } from "@pragma/contracts/bulk-export-columns";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 
-type WriterState = Pick<ParquetWriter, "row_groups" | "pendingIndexes">;
 type ParquetOptions = ConstructorParameters<typeof ParquetWriter>[0];
 type SchemaElement = ParquetOptions["schema"][number];
-
-/** A row group and what the footer of its file must contain about it. */
-export interface EncodedParquetRowGroup extends WriterState {
-  bytes: Uint8Array;
-}
-
-export interface ParquetFooterInput extends WriterState {
-  data: BulkExportData;
-  rows: number;
-  offset: number;
-}
-
-/** The first bytes of a Parquet file. */
-export const parquetHeader: Uint8Array = Buffer.from("PAR1");
 
 /**
  * The type of each column, with both annotations of Parquet. Programs that know the newer one, such as DuckDB and Polars,
@@ -57,39 +42,28 @@ function toParquetValue(value: BulkExportValue | undefined, type: BulkExportColu
   return value;
 }
 
-/** Returns a row group that begins at `offset` of its file. */
-export function encodeParquetRowGroup(
-  data: BulkExportData,
-  rows: BulkExportValue[][],
-  offset: number,
-): EncodedParquetRowGroup {
-  const { writer, output } = createWriterAt(data, offset);
-  const columnData = listBulkExportColumns(data).map(({ name, type }, index) => ({
-    name,
-    data: rows.map((row) => toParquetValue(row[index], type)),
-  }));
-  void writer.write({ columnData, rowGroupSize: rows.length });
-  return {
-    bytes: new Uint8Array(output.getBuffer()),
-    row_groups: writer.row_groups,
-    pendingIndexes: writer.pendingIndexes,
-  };
-}
-
-/** Returns the indexes and the metadata with which a Parquet file ends. */
-export function encodeParquetFooter({ data, rows, offset, ...state }: ParquetFooterInput): Uint8Array {
-  const { writer, output } = createWriterAt(data, offset);
-  Object.assign(writer, { ...state, num_rows: BigInt(rows) });
-  void writer.finish();
-  return new Uint8Array(output.getBuffer());
-}
-
-/** Returns a writer whose output begins at `offset` of a file, of which another writer wrote what comes before. */
-function createWriterAt(data: BulkExportData, offset: number) {
+/** Writes a Parquet file, of which `append` receives the bytes after each row group and at the end. */
+export function createParquetEncoder(data: BulkExportData, append: (bytes: Uint8Array) => void) {
+  const columns = listBulkExportColumns(data);
   const output = new ByteWriter();
   const writer = new ParquetWriter({ writer: output, schema: buildSchema(data), createdBy: "pragma-api" });
-  // Discards the header that the writer has written.
-  output.index = 0;
-  output.offset = offset;
-  return { writer, output };
+  const flush = () => {
+    append(output.getBytes());
+    output.index = 0;
+  };
+  return {
+    writeRowGroup(rows: BulkExportValue[][]): void {
+      const columnData = columns.map(({ name, type }, index) => ({
+        name,
+        data: rows.map((row) => toParquetValue(row[index], type)),
+      }));
+      void writer.write({ columnData, rowGroupSize: rows.length });
+      flush();
+    },
+    /** Writes the indexes and the metadata with which the file ends. */
+    finish(): void {
+      void writer.finish();
+      flush();
+    },
+  };
 }

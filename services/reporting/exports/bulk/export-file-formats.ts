@@ -1,12 +1,7 @@
 import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { type EncodedExportRows, parseParquetLines } from "./encode-export-rows.ts";
-import {
-  type EncodedParquetRowGroup,
-  encodeParquetFooter,
-  encodeParquetRowGroup,
-  parquetHeader,
-} from "./encode-parquet.ts";
+import { createParquetEncoder } from "./encode-parquet.ts";
 
 /**
  * The bytes of a file. The buffer is reused, because a new one would be freed only by the next full garbage collection.
@@ -78,30 +73,24 @@ function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
 const rowGroupTextBytes = 512 * 1024;
 
 function createParquetWriter(data: BulkExportData, buffer: FileBuffer): ExportFileWriter {
-  buffer.append(parquetHeader);
-  let rows = 0;
+  const encoder = createParquetEncoder(data, (bytes) => buffer.append(bytes));
   let lines: Uint8Array[] = [];
   let lineBytes = 0;
-  const groups: Pick<EncodedParquetRowGroup, "row_groups" | "pendingIndexes"> = { row_groups: [], pendingIndexes: [] };
-  const encodeRowGroup = () => {
+  const writeRowGroup = () => {
     if (lineBytes === 0) return;
-    const { bytes, ...group } = encodeParquetRowGroup(data, parseParquetLines(lines), buffer.size);
+    encoder.writeRowGroup(parseParquetLines(lines));
     lines = [];
     lineBytes = 0;
-    buffer.append(bytes);
-    groups.row_groups.push(...group.row_groups);
-    groups.pendingIndexes.push(...group.pendingIndexes);
   };
   return {
     add(encoded) {
       lines.push(encoded.lines);
       lineBytes += encoded.textBytes;
-      rows += encoded.rows;
-      if (lineBytes >= rowGroupTextBytes) encodeRowGroup();
+      if (lineBytes >= rowGroupTextBytes) writeRowGroup();
     },
     finish() {
-      encodeRowGroup();
-      buffer.append(encodeParquetFooter({ data, rows, offset: buffer.size, ...groups }));
+      writeRowGroup();
+      encoder.finish();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { groupByKey } from "../../calculation/groups.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../../documents/queries/packed-tills.ts";
 import type { TillKey } from "../../documents/queries/tills.ts";
@@ -43,8 +43,15 @@ export async function readTillDocuments(
     if (report.maxBytes > maxDocumentBytes) throw new DocumentTooLargeError();
     const till = { locationId, businessDay: report.day, reportId: report.id, tillId };
     if (report.v2 !== null) {
-      if (isOfReports) await use([report.v2], till);
-      else await readStoredOrders(tx, { locationId, tillId }, (documents) => use(documents, till));
+      if (isOfReports) {
+        await use([report.v2], till);
+        return undefined;
+      }
+      const batches = tx<{ v1: string; v2Deflated: Uint8Array }[]>`
+        select v1, v2_deflated from orders
+        where location_id = ${locationId} and till_id = ${tillId} and is_current
+        order by day, opened_at, id`.cursor(ordersPerRead);
+      for await (const documents of batches) await use(documents, till);
       return undefined;
     }
     const index = await findPackedTill(tx, { locationId, tillId });
@@ -68,16 +75,4 @@ export async function readTillDocuments(
     const numbers = positions.map((position) => position - (index.blockFirstPositions[block] ?? 0));
     await use([{ packedBlock: await readBlock(index, block), kind: "orders", numbers }], till);
   }
-}
-
-async function readStoredOrders(
-  tx: SqlTransaction,
-  { locationId, tillId }: TillKey,
-  use: (documents: StoredDocument[]) => Promise<void>,
-): Promise<void> {
-  const batches = tx<{ v1: string; v2Deflated: Uint8Array }[]>`
-    select v1, v2_deflated from orders
-    where location_id = ${locationId} and till_id = ${tillId} and is_current
-    order by day, opened_at, id`.cursor(ordersPerRead);
-  for await (const rows of batches) await use(rows);
 }
