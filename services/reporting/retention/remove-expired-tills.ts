@@ -84,15 +84,10 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
   },
 };
 
-interface ExpiredTill extends TillKey {
-  beforeDay: string;
-  traceparent: string | undefined;
-}
-
 /** Removes a till, unless it has a newer day by now. Returns whether it was removed. */
 async function removeExpiredTill(
   services: RemovalServices,
-  { locationId, tillId, beforeDay, traceparent }: ExpiredTill,
+  { locationId, tillId, beforeDay, traceparent }: TillKey & { beforeDay: string; traceparent: string | undefined },
 ): Promise<boolean> {
   const { db } = services;
   return withUnpackedTills(services, locationId, () =>

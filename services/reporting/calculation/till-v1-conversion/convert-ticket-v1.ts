@@ -13,6 +13,7 @@ import {
   PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
 import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
+import { sum } from "../groups.ts";
 import { isPaymentReducingAmountDue } from "../reportable-orders.ts";
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
@@ -123,14 +124,12 @@ export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInsta
   const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
   const soldRows = flattenOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isRowCountedAsSale);
-  const totalTax = soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.taxAmount), 0);
+  const totalTax = sum(soldRows.map(({ taxAmount }) => taxAmount));
   const settlingPayments = payments.filter(
     (payment) => payment.status === "validated" && isPaymentReducingAmountDue(payment),
   );
-  const leftToPay = Math.max(
-    0,
-    addMoneyAmounts(ticket.price, -settlingPayments.reduce((sum, { amount }) => addMoneyAmounts(sum, amount), 0)),
-  );
+  const paid = sum(settlingPayments.map(({ amount }) => amount));
+  const leftToPay = Math.max(0, addMoneyAmounts(ticket.price, -paid));
   return {
     ...orderDefaults,
     id: ticket.order_id,
@@ -142,7 +141,7 @@ export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInsta
     closedAt: toInstant(ticket.date_end),
     total: ticket.price,
     totalTax,
-    totalDiscount: soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.totalDiscount), 0),
+    totalDiscount: sum(soldRows.map(({ totalDiscount }) => totalDiscount)),
     totalWithoutTax: addMoneyAmounts(ticket.price, -totalTax),
     leftToPay,
     guestsCount: ticket.number_guests,

@@ -3,7 +3,7 @@ import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
-import type { PackedTillIndex } from "../queries/packed-tills.ts";
+import { findBlock, type PackedTillIndex } from "../queries/packed-tills.ts";
 import { decodeReportBlock, decodeText, decodeV1Orders, verifyBlockChecksum } from "./pack-format.ts";
 import { countIfUnreadable } from "./packed-object.ts";
 
@@ -65,7 +65,7 @@ export async function readPackedBodies(
   const bodies: Buffer[] = [];
   const blocks = new Map<string, PackedBlock & { indexes: number[] }>();
   for (const [index, { till, position }] of references.entries()) {
-    const block = findBlock({ till, position });
+    const block = findBlock(till, position);
     const key = `${till.objectKey} ${block}`;
     const entry = blocks.get(key) ?? { till, block, indexes: [] };
     entry.indexes.push(index);
@@ -91,10 +91,6 @@ export async function readPackedBodies(
   return bodies;
 }
 
-function findBlock({ till, position }: PackedResponseReference): number {
-  return position === null ? 0 : till.blockFirstPositions.findLastIndex((first) => first <= position);
-}
-
 /** Returns one packed response, or its size in bytes if it is larger than `maxBytes`. See `readPackedBodies`. */
 export async function readPackedBody(
   objects: PackedObjects,
@@ -102,7 +98,7 @@ export async function readPackedBody(
   { body, maxBytes }: { body: string; maxBytes: number },
 ): Promise<Buffer | number> {
   const { till, position } = reference;
-  const block = findBlock(reference);
+  const block = findBlock(till, position);
   const order = position === null ? null : position - (till.blockFirstPositions[block] ?? 0);
   return readPackedBlock(objects, { till, block }, (bytes) => decodeText(bytes, { order, body }, maxBytes));
 }

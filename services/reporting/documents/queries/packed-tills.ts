@@ -13,6 +13,11 @@ export interface PackedTillIndex {
   blockV1Ends: number[];
 }
 
+/** Returns the number of the block with the order at a position; the first block, with the report, for null. */
+export function findBlock({ blockFirstPositions }: PackedTillIndex, position: number | null): number {
+  return position === null ? 0 : blockFirstPositions.findLastIndex((first) => first <= position);
+}
+
 export interface PackedTillRow extends TillKey, PackedTillIndex {
   pushedAt: Date;
   /** SHA-256 of the object, in hexadecimal. */

@@ -1,9 +1,10 @@
 import type { BulkExportData, BulkExportRow } from "@pragma/contracts/bulk-export-columns";
-import { addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
+import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, isRowCountedAsSale } from "@pragma/contracts/order-row-rules";
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { sum } from "../../calculation/groups.ts";
 
 /** The values that all rows of a till have in common. */
 export interface ExportedTill {
@@ -42,14 +43,12 @@ export function isExportOfReports(data: BulkExportData): boolean {
 }
 
 function buildReportRow(report: ReportV2, { till, currencyCode }: RowContext): BulkExportRow<"reports"> {
-  const sumTaxes = (field: "taxableAmount" | "taxAmount") =>
-    report.reportTaxes.reduce((sum, tax) => addMoneyAmounts(sum, tax[field]), 0);
   return {
     ...report,
     ...till,
     currencyCode,
-    totalExcludingTax: sumTaxes("taxableAmount"),
-    totalTax: sumTaxes("taxAmount"),
+    totalExcludingTax: sum(report.reportTaxes.map(({ taxableAmount }) => taxableAmount)),
+    totalTax: sum(report.reportTaxes.map(({ taxAmount }) => taxAmount)),
   };
 }
 

@@ -2,7 +2,12 @@ import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { groupByKey } from "../../calculation/groups.ts";
-import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../../documents/queries/packed-tills.ts";
+import {
+  findBlock,
+  findPackedTill,
+  listPackedOrders,
+  type PackedTillIndex,
+} from "../../documents/queries/packed-tills.ts";
 import type { TillKey } from "../../documents/queries/tills.ts";
 import { DocumentTooLargeError, type StoredDocument } from "../../documents/stored-documents.ts";
 import { type ExportedTill, isExportOfReports } from "./export-rows.ts";
@@ -69,9 +74,8 @@ export async function readTillDocuments(
   if (packed === undefined) return;
   const { till, index } = packed;
   if (isOfReports) return use([{ packedBlock: await readBlock(index, 0), kind: "report", numbers: [0] }], till);
-  const findBlock = (position: number) => index.blockFirstPositions.findLastIndex((first) => first <= position);
-  for (const positions of groupByKey(packed.positions, (position) => [findBlock(position)])) {
-    const block = findBlock(positions[0]);
+  for (const positions of groupByKey(packed.positions, (position) => [findBlock(index, position)])) {
+    const block = findBlock(index, positions[0]);
     const numbers = positions.map((position) => position - (index.blockFirstPositions[block] ?? 0));
     await use([{ packedBlock: await readBlock(index, block), kind: "orders", numbers }], till);
   }
