@@ -37,7 +37,7 @@ export async function readTillDocuments(
     const bytes = isOfReports
       ? tx`octet_length(v2)`
       : tx`(
-          select max(octet_length(coalesce(v2, v1))) from orders
+          select max(octet_length(v1)) from orders
           where location_id = ${locationId} and till_id = ${tillId} and is_current
         )`;
     const [report] = await tx<{ day: string; id: string; v2: string | null; maxBytes: number }[]>`
