@@ -14,11 +14,6 @@ export interface OrderRow {
   v2Deflated: Uint8Array;
 }
 
-interface LocationOrderIds {
-  locationId: string;
-  ids: string[];
-}
-
 /** Returns the ids of a till's orders, or only of those that are current. */
 export async function findOrderIdsOfTill(
   tx: SqlTransaction,
@@ -45,7 +40,7 @@ export interface StoredOrderCopy {
 /** Returns the copies, in all tills of the location, of the orders with these ids and of the till's orders. */
 export async function findOrderCopies(
   tx: SqlTransaction,
-  { locationId, tillId, ids }: TillKey & LocationOrderIds,
+  { locationId, tillId, ids }: TillKey & { ids: string[] },
 ): Promise<StoredOrderCopy[]> {
   return tx<StoredOrderCopy[]>`
     select id, till_id, day::text as day, is_current, created_at from orders
@@ -93,7 +88,7 @@ export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: Til
 /** Makes each order current in only one till: of the tills that contain the order, the till that was pushed last. */
 export async function markLatestOrderCopiesCurrent(
   tx: SqlTransaction,
-  { locationId, ids }: LocationOrderIds,
+  { locationId, ids }: { locationId: string; ids: string[] },
 ): Promise<void> {
   const sharedOrders = await tx<{ id: string; owner: string }[]>`
     select id, (array_agg(till_id order by pushed_at desc, till_id desc))[1] as owner

@@ -1,4 +1,4 @@
-import type { MetricDimension } from "@pragma/contracts/metric-definitions";
+import { getMetricDimension, type MetricDimension } from "@pragma/contracts/metric-definitions";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { mapInTurns } from "../map-in-turns.ts";
@@ -168,9 +168,7 @@ function buildSource({ locations, spans, family, columns }: SourceOptions, bind:
 }
 
 /** Returns the family of a stored dimension, which is also the alias of its cells. */
-function getStoredFamily(name: MetricDimension): Exclude<MetricFamily, "totals"> {
-  return getMetricFamily({ dimensions: [name], filters: {} }) as Exclude<MetricFamily, "totals">;
-}
+const getStoredFamily = (name: MetricDimension) => getMetricDimension(name).group as Exclude<MetricFamily, "totals">;
 
 /** The columns of a family that a query needs, without the name of the family. */
 function listFamilyColumns(query: MetricSelection, family: MetricFamily): string[] {
