@@ -7,6 +7,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import postgres from "postgres";
 import type { ReportingContext } from "../context.ts";
 import { buildMetrics, type MetricFigures } from "./build-metrics.ts";
+import { compareScalars } from "./dimension-keys.ts";
 import { computeComparedRange, toDayNumber } from "./metric-periods.ts";
 import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
 import { countMissingReportsInPeriods, listMetricGroups } from "./queries/metric-groups.ts";
@@ -27,7 +28,7 @@ export async function computeMetrics(
   { context, signal }: { context: ObservabilityContext; signal: AbortSignal },
 ): Promise<Metrics> {
   const currencyCodes = await locationCurrencies(locationIds, context);
-  const currencies = [...new Set(currencyCodes)].sort((one, other) => compareCurrencies(one, other));
+  const currencies = [...new Set(currencyCodes)].sort(compareScalars);
   const locations = locationIds.map((locationId, index) => ({
     locationId,
     currencyIndex: currencies.indexOf(currencyCodes[index] ?? null),
@@ -69,11 +70,6 @@ export async function computeMetrics(
       });
   }
   return convertQueryErrors(() => buildMetrics(query, { periods, currencies, ...figures }, signal), signal);
-}
-
-function compareCurrencies(one: string | null, other: string | null): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null);
-  return one < other ? -1 : 1;
 }
 
 /** Limits the next statement to the time that is left. After `signal` is aborted, no further statement begins. */

@@ -99,7 +99,8 @@ export function createDimensionComparator(
   };
 }
 
-function compareScalars(one: KeyPart[number], other: KeyPart[number]): number {
+/** Missing values are last. */
+export function compareScalars(one: KeyPart[number], other: KeyPart[number]): number {
   if (one === other) return 0;
   if (one === null) return 1;
   if (other === null) return -1;
