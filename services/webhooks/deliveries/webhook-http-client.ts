@@ -41,48 +41,90 @@ export function createWebhookHttpClient({ timeoutMs, maxConnectionsPerOrigin, ..
   });
   return {
     /** Returns the response, or the reason why there is no response, such as a timeout. Never rejects. */
-    async post({ url, headers, body }: SignedRequest): Promise<WebhookPostResult> {
-      const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(), timeoutMs);
-      const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
-      const storedChunks: Buffer[] = [];
-      let response: Dispatcher.ResponseData | undefined;
-      try {
-        response = await agent.request({ ...request, headers, body, signal: timeout.signal });
-        let readBytes = 0;
-        for await (const chunk of response.body as AsyncIterable<Buffer>) {
-          if (readBytes < maxStoredBytes) storedChunks.push(chunk.subarray(0, maxStoredBytes - readBytes));
-          readBytes += chunk.length;
-          if (readBytes >= maxReadBytes) break;
+    post: ({ url, headers, body }: SignedRequest) =>
+      new Promise<WebhookPostResult>((resolve) => {
+        const exchange = new HttpExchange(url.hostname, timeoutMs, resolve);
+        const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
+        try {
+          agent.dispatch({ ...request, headers, body: body as Buffer }, exchange);
+        } catch (error) {
+          exchange.onResponseError(undefined, error);
         }
-      } catch (error) {
-        // Once the headers have arrived, there is a response, even if its body is incomplete.
-        if (!response && timeout.signal.aborted)
-          return { status: null, reason: `The endpoint did not respond within ${timeoutMs / 1_000} s.` };
-        if (!response) return describeMissingResponse(url.hostname, error);
-      } finally {
-        clearTimeout(timer);
-      }
-      const { statusCode: status, headers: received } = response;
-      return {
-        status,
-        // NUL characters are replaced, because PostgreSQL cannot store them in text.
-        response: Buffer.concat(storedChunks).toString("utf8").replaceAll("\0", "\ufffd"),
-        retryAfterMs: parseRetryAfter(received["retry-after"]?.toString(), new Date()),
-      };
-    },
+      }),
     close: () => agent.destroy(),
   };
 }
 
-function describeMissingResponse(host: string, error: unknown): WebhookPostResult {
-  const isUnreachable = error instanceof HostConnectionError;
-  const reason = describeFailure(isUnreachable && error.cause instanceof Error ? error.cause : error);
-  const triedAddresses = isUnreachable ? error.addresses : [];
-  // The addresses are stated, because only one of them may be at fault, unless the URL contains the address.
-  const isStated = triedAddresses.some((address) => host !== address && host !== `[${address}]`);
-  if (!isStated) return { status: null, reason };
-  return { status: null, reason: `${reason.replace(/\.$/, "")}. Tried ${triedAddresses.join(", ")}.`, triedAddresses };
+class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #host: string;
+  readonly #resolve: (result: WebhookPostResult) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #storedChunks: Buffer[] = [];
+  #readBytes = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #response: { status: number; retryAfterMs: number | null } | undefined;
+  #isSettled = false;
+
+  constructor(host: string, timeoutMs: number, resolve: (result: WebhookPostResult) => void) {
+    this.#host = host;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => {
+      this.#settle(`The endpoint did not respond within ${timeoutMs / 1_000} s.`);
+      this.#controller?.abort(new Error("attempt timed out"));
+    }, timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isSettled) controller.abort(new Error("attempt timed out"));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    const retryAfter = headers["retry-after"];
+    this.#response = { status, retryAfterMs: parseRetryAfter(retryAfter?.toString(), new Date()) };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const remainingBytes = maxStoredBytes - this.#readBytes;
+    if (remainingBytes > 0) this.#storedChunks.push(chunk.subarray(0, remainingBytes));
+    this.#readBytes += chunk.length;
+    if (this.#readBytes < maxReadBytes) return;
+    this.#settle("");
+    controller.abort(new Error("response size limit reached"));
+  }
+
+  onResponseEnd(): void {
+    this.#settle("");
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
+    const addresses = error instanceof HostConnectionError ? error.addresses : [];
+    const cause = error instanceof HostConnectionError && error.cause instanceof Error ? error.cause : error;
+    const reason = describeFailure(cause);
+    // The addresses are stated, because only one of them may be at fault, unless the URL contains the address.
+    const isStated = addresses.some((address) => this.#host !== address && this.#host !== `[${address}]`);
+    if (isStated) this.#settle(`${reason.replace(/\.$/, "")}. Tried ${addresses.join(", ")}.`, addresses);
+    else this.#settle(reason);
+  }
+
+  /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */
+  #settle(reason: string, triedAddresses?: readonly string[]): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    // NUL characters are replaced, because PostgreSQL cannot store them in text.
+    const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
+    this.#resolve(
+      this.#response
+        ? { ...this.#response, response }
+        : { status: null, reason, ...(triedAddresses && { triedAddresses }) },
+    );
+  }
 }
 
 const failureReasons: Record<string, string> = {
