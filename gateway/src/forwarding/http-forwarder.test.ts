@@ -354,15 +354,14 @@ describe("requests to a service that closes each connection at its maximum age",
     const statuses = new Set<number>();
     const startedAt = performance.now();
     const clients = Array.from({ length: 4 }, async () => {
-      while (performance.now() - startedAt < 600) {
+      // Without a maximum age, four clients need four connections.
+      while (sockets.size <= 4 || performance.now() - startedAt < 600) {
         // POST requests are not retried when a connection closes before the response.
         statuses.add((await other.request("/v2/reports/", { key, method: "POST", body: "{}" })).status);
       }
     });
     await Promise.all(clients);
     expect([...statuses]).toEqual([200]);
-    // Without a maximum age, four clients need four connections.
-    expect(sockets.size).toBeGreaterThan(4);
     await other.stop();
     await service.stop();
   });
