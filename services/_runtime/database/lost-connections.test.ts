@@ -316,7 +316,7 @@ it("applies each migration once, although connections are reset", { timeout: 60_
   const log = createLogger({ name: "test", level: "silent" });
   const migrated = migrateSchema(db, { module: import.meta.url, canMigrate: true, log });
   for (const [marker, maxBytes] of [
-    ["pg_try_advisory_lock", 0],
+    ["pg_advisory_xact_lock", 0],
     ["insert into migrations", "request"],
     ["commit", 0],
   ] as const) {
