@@ -30,7 +30,7 @@ export async function startDocsPortal(
 ): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
-    await ensureDocsPortalPackagesInstalled();
+    await ensureDocsPortalPackagesInstalled({ inBackground: true });
     // The build computes the day on the home page with the code of the API, and competes with its start for the processors.
     await site.isApiReady;
     await buildDocsPortal();

@@ -16,33 +16,24 @@ const installRecordFile = "node_modules/.installed-from.json";
 
 /**
  * Installs the packages that the API, the demo and the programs of this folder need, unless they are already installed.
- * Those of the documentation site are installed beside them, because the site is ready last.
  */
 export function ensureStartPackagesInstalled() {
-  const installed = ensureNpmPackagesInstalled(repositoryFolder, { workspaces: startWorkspaces });
-  // The start of the site reports an error.
-  ensureDocsPortalPackagesInstalled({ inBackground: true }).catch(() => {});
-  return installed;
+  return ensureNpmPackagesInstalled(repositoryFolder, { workspaces: startWorkspaces });
 }
 
 export async function ensureAllPackagesInstalled() {
   await Promise.all([ensureNpmPackagesInstalled(repositoryFolder), ensureDocsPortalPackagesInstalled()]);
 }
 
-/** @type {Promise<void> | undefined} */
-let docsPortalInstallation;
-
 /**
  * Installs the packages of the documentation site, which have a lockfile of their own, unless they are already installed.
- * Later calls wait for the first.
  * @param {{ inBackground?: boolean }} [options] `inBackground` leaves the processors to other programs
  */
 export function ensureDocsPortalPackagesInstalled(options) {
-  docsPortalInstallation ??= ensureNpmPackagesInstalled(join(repositoryFolder, "docs-portal"), {
+  return ensureNpmPackagesInstalled(join(repositoryFolder, "docs-portal"), {
     ...options,
     label: "of the documentation",
   });
-  return docsPortalInstallation;
 }
 
 /**
