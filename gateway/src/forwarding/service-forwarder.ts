@@ -80,19 +80,24 @@ async function forwardInProcess(
   const request = context.get("request");
   const { incoming, outgoing } = request;
   const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, requestIdentity: request }));
-  const timeout = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const startTimer = () => {
-    timer = setTimeout(() => timeout.abort(createUpstreamTimeoutError()), timeoutMs);
-  };
-  // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.
-  if (incoming.complete || !hasRequestBody(incoming)) startTimer();
-  else incoming.once("end", startTimer);
+  let isSettled = false;
+  const timeout = new Promise<never>((_, reject) => {
+    const startTimer = () => {
+      if (!isSettled) timer = setTimeout(() => reject(createUpstreamTimeoutError()), timeoutMs);
+    };
+    // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.
+    if (incoming.complete || !hasRequestBody(incoming)) startTimer();
+    else incoming.once("end", startTimer);
+  });
   try {
-    return await racePromiseWithAbort(response, timeout.signal);
-  } finally {
-    clearTimeout(timer);
+    return await Promise.race([response, timeout]);
+  } catch (error) {
     // A response that arrives after the timeout is not sent, so its body is closed to free its resources.
-    if (timeout.signal.aborted) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
+    response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
+    throw error;
+  } finally {
+    isSettled = true;
+    clearTimeout(timer);
   }
 }

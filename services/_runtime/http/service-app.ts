@@ -111,11 +111,11 @@ async function serveRequest<Services>(
   const handling = route.queryNames && parseHandlingPreference(getRequestHeader(hono, "prefer"));
   const identity = {
     requestId: requestIdentity?.requestId,
-    traceparent: requestIdentity?.traceparent,
+    traceparent: () => requestIdentity?.traceparent,
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
   return runWithObservabilityContext(identity, async (context) => {
-    const { requestId, traceId, span, logFields } = context;
+    const { requestId, span, logFields } = context;
     let response: RouteHandlerResponse;
     try {
       if (!requestIdentity) {
@@ -142,7 +142,7 @@ async function serveRequest<Services>(
     else {
       const { client } = requestIdentity ?? {};
       const clientFields = client && { clientAddress: client.address, userAgent: client.userAgent ?? undefined };
-      const fields = { requestId, traceId, method, route: route.path, path, status, ...clientFields };
+      const fields = { requestId, traceId: context.traceId, method, route: route.path, path, status, ...clientFields };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     const headers = {
@@ -195,7 +195,8 @@ async function handleRequest<Services>(
     }
     // Waits before parsing the body, because a parsed body needs many times the memory of its bytes. Requests of other
     // services are part of a request that was admitted.
-    if (!isInternal) admitted = await admission.admit(senderId, { isWrite: !isSafe });
+    if (!isInternal)
+      admitted = await admission.admit(senderId, isSafe ? (route.isLookup ? "lookup" : "read") : "write");
     // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { endSpanAfter, formatTraceparent, type Span, startSpan, type TracedOperation } from "./tracing.ts";
+import {
+  endSpanAfter,
+  formatTraceparent,
+  type Span,
+  startSpan,
+  type TracedOperation,
+  type Traceparent,
+} from "./tracing.ts";
 
 /** The context of the request or event that is being handled: its id, its span and its log fields. */
 export class ObservabilityContext {
@@ -37,7 +44,7 @@ export class ObservabilityContext {
 interface RequestContextOptions {
   requestId?: string | undefined;
   /** The W3C trace context of the request or event that caused this request or event. */
-  traceparent?: string | null | undefined;
+  traceparent?: Traceparent;
   /** The operation to record as a span. If it is undefined, no span is recorded. */
   operation?: TracedOperation;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   type Attributes,
   ROOT_CONTEXT,
@@ -7,11 +6,11 @@ import {
   SpanKind,
   SpanStatusCode,
   type TimeInput,
-  TraceFlags,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
+import { UnrecordedSpan } from "./unrecorded-span.ts";
 
 export { type Span, SpanKind } from "@opentelemetry/api";
 
@@ -36,9 +35,12 @@ export function isTracingEnabled(): boolean {
   return tracer !== undefined;
 }
 
+/** A W3C trace context, or a function that returns it, which is called only if the context is needed. */
+export type Traceparent = string | null | undefined | (() => string | null | undefined);
+
 /** Starts a span in the trace of `traceparent`, or in a new one. Without operation or tracing, it only has ids. */
-export function startSpan(operation: TracedOperation | undefined, traceparent: string | null | undefined): Span {
-  return startChildSpan(parseParentContext(traceparent), operation);
+export function startSpan(operation: TracedOperation | undefined, traceparent: Traceparent): Span {
+  return startChildSpan(() => parseParentContext(traceparent), operation);
 }
 
 /**
@@ -46,11 +48,12 @@ export function startSpan(operation: TracedOperation | undefined, traceparent: s
  * whether to record it, because clients could otherwise cause every request to be recorded, at the operator's cost.
  */
 export function startIncomingRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
+  if (!tracer || shouldTrustClients) return startSpan(operation, traceparent);
   const parent = parseParentContext(traceparent);
-  if (!tracer || !parent || shouldTrustClients) return startChildSpan(parent, operation);
+  if (!parent) return startSpan(operation, undefined);
   // This span is only needed to get the sampler's decision. It is not exported, because it is never ended.
   const { traceFlags } = tracer.startSpan(operation.name, { root: true }).spanContext();
-  return startChildSpan({ ...parent, traceFlags }, operation);
+  return startChildSpan(() => ({ ...parent, traceFlags }), operation);
 }
 
 export function formatTraceparent(span: Span): string {
@@ -58,26 +61,18 @@ export function formatTraceparent(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
 
-function parseParentContext(traceparent: string | null | undefined): SpanContext | null {
-  return traceparent ? parseTraceParent(traceparent) : null;
+function parseParentContext(traceparent: Traceparent): SpanContext | null {
+  const text = typeof traceparent === "function" ? traceparent() : traceparent;
+  return text ? parseTraceParent(text) : null;
 }
 
-function startChildSpan(parent: SpanContext | null, operation: TracedOperation | undefined): Span {
-  if (!tracer || !operation) return createUnrecordedSpan(parent);
+function startChildSpan(findParent: () => SpanContext | null, operation: TracedOperation | undefined): Span {
+  if (!tracer || !operation) return new UnrecordedSpan(findParent);
   const { name, kind = SpanKind.INTERNAL, attributes, startTime } = operation;
+  const parent = findParent();
   const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
   const times = startTime === undefined ? {} : { startTime };
   return tracer.startSpan(name, { kind, ...(attributes && { attributes }), ...times }, context);
-}
-
-function createUnrecordedSpan(parent: SpanContext | null): Span {
-  const { traceId = randomHex(32), traceFlags = TraceFlags.SAMPLED } = parent ?? {};
-  return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
-}
-
-/** At most 32 digits. Node generates UUIDs faster than other random values. */
-function randomHex(digits: number): string {
-  return randomUUID().replaceAll("-", "").slice(-digits);
 }
 
 /** Ends the span when `work` settles. If `work` rejects, marks the span as failed. */
