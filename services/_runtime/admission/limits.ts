@@ -120,10 +120,19 @@ export const locationLimits = {
     ...{ perSender: 1, perProcess: 2 },
     docs: { what: "Responses of more than 128 KB that tools read" },
   },
+  /** They have connections of their own, on which more of them cost less (`Database.lookUp`). */
+  lookups: {
+    ...requests,
+    perSender: () => (isContended() ? 1 : 16),
+    docs: {
+      what: "Requests for one report or order by its ID",
+      perSender: `16; 1 ${whileBusy}`,
+    },
+  },
   reads: {
     ...requests,
     docs: {
-      what: "Reads, except requests that wait for changes",
+      what: "Other reads, except requests that wait for changes",
       where: "process, for all services",
       perSender: `3; 1 ${whileBusy}`,
     },

@@ -4,12 +4,17 @@ import { keepEventLoopBusy } from "../testing/keep-event-loop-busy.ts";
 import { isEventLoopBusy } from "./event-loop-load.ts";
 import { createRequestAdmission } from "./request-admission.ts";
 
-/** Handles `count` reads of a location that take 10 ms each. Records the largest number of them at a time. */
-async function handleReads(senderId: string, count: number, work: () => Promise<void>): Promise<number> {
+/** Handles `count` reads of a location. Returns the largest number of them at a time. */
+async function handleReads(
+  senderId: string,
+  count: number,
+  work: () => Promise<void>,
+  kind: "read" | "lookup" = "read",
+): Promise<number> {
   const admission = createRequestAdmission();
   let [active, maximum] = [0, 0];
   const handle = async () => {
-    const admitted = await admission.admit(senderId, { isWrite: false });
+    const admitted = await admission.admit(senderId, kind);
     active += 1;
     maximum = Math.max(maximum, active);
     await work();
@@ -42,14 +47,22 @@ it("handles three reads of a location at a time, in all services together, and d
   expect(finished.indexOf("other")).toBeLessThan(4);
 });
 
-it("handles one read of a location at a time while several share a busy event loop", async () => {
-  const stopWork = await keepEventLoopBusy();
-  const ofOnly = await handleReads("only", 5, () => sleep(1));
-  const [ofBusy] = await Promise.all([handleReads("busy", 5, () => sleep(1)), handleReads("other", 1, () => sleep(1))]);
-  await stopWork();
-  expect(ofOnly).toBe(3);
-  expect(ofBusy).toBe(1);
-});
+it.each([
+  { kind: "read", maximum: 3 },
+  { kind: "lookup", maximum: 16 },
+] as const)(
+  "handles $maximum of kind $kind of a location at a time, and 1 while several share a busy event loop",
+  async ({ kind, maximum }) => {
+    await sleep(1_100);
+    const stopWork = await keepEventLoopBusy();
+    const handle = (senderId: string, count: number) => handleReads(senderId, count, () => sleep(1), kind);
+    const ofOnly = await handle("only", 20);
+    const [ofBusy] = await Promise.all([handle("busy", 5), handle("other", 1)]);
+    await stopWork();
+    expect(ofOnly).toBe(maximum);
+    expect(ofBusy).toBe(1);
+  },
+);
 
 it("reads one large body of a location at a time while several share a busy event loop", async () => {
   const admission = createRequestAdmission();
@@ -70,13 +83,13 @@ it("reads one large body of a location at a time while several share a busy even
 
 it("does not count requests that wait", async () => {
   const admission = createRequestAdmission();
-  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("waits", { isWrite: true })));
+  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("waits", "write")));
   let endWait = () => {};
   const wait = new Promise<void>((resolve) => {
     endWait = resolve;
   });
   const waiting = admitted.map((request) => request.runOutside(() => wait));
-  const others = await Promise.all([1, 2, 3].map(() => admission.admit("waits", { isWrite: true })));
+  const others = await Promise.all([1, 2, 3].map(() => admission.admit("waits", "write")));
   endWait();
   for (const request of others) request.release();
   await Promise.all(waiting);
@@ -85,11 +98,11 @@ it("does not count requests that wait", async () => {
 
 it("rejects a request of a location that has 250 waiting", async () => {
   const admission = createRequestAdmission();
-  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("floods", { isWrite: true })));
-  const waiting = Array.from({ length: 250 }, () => admission.admit("floods", { isWrite: true }));
-  const error = await admission.admit("floods", { isWrite: true }).catch((cause: unknown) => cause);
+  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("floods", "write")));
+  const waiting = Array.from({ length: 250 }, () => admission.admit("floods", "write"));
+  const error = await admission.admit("floods", "write").catch((cause: unknown) => cause);
   expect(error).toMatchObject({ code: "rate_limited", limit: { name: "waiting_requests", maximum: 250 } });
-  (await admission.admit("another", { isWrite: true })).release();
+  (await admission.admit("another", "write")).release();
   for (const request of admitted) request.release();
   for (const request of waiting) (await request).release();
 });

@@ -2,17 +2,18 @@ import { Admission, type Permit } from "./admission.ts";
 import { computePauseMs, recordSender } from "./contention.ts";
 import { locationLimits } from "./limits.ts";
 
-/** All services in this process share their reads, because they share the event loop. */
+/** All services in this process share their reads and lookups, because they share the event loop. */
 const reads = new Admission(locationLimits.reads);
+const lookups = new Admission(locationLimits.lookups);
 const largeBodies = new Admission(locationLimits.largeBodies);
 const maxLargeBodyTurnMs = 2_000;
 
 export function createRequestAdmission() {
-  const writes = new Admission(locationLimits.writes);
+  const admissions = { read: reads, lookup: lookups, write: new Admission(locationLimits.writes) };
   return {
     /** Waits until the request may be handled. @throws `ApiError` rate_limited if too many are waiting. */
-    admit: (senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> =>
-      admitTo(isWrite ? writes : reads, senderId),
+    admit: (senderId: string, kind: keyof typeof admissions): Promise<AdmittedRequest> =>
+      admitTo(admissions[kind], senderId),
     /** Waits until a large body may be read, for a turn of `maxLargeBodyTurnMs`. @throws `ApiError` rate_limited */
     async admitUpload(senderId: string): Promise<AdmittedRequest> {
       const upload = await admitTo(largeBodies, senderId);

@@ -1,6 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+// @ts-expect-error The package declares no types for its files.
+import createQueue from "../../../vendor/postgres/src/queue.js";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
@@ -127,3 +129,27 @@ describe("a connection on which a statement failed after its first rows", () => 
       expect(await connection.sql`select ${statement}::int as value`).toEqual([{ value: statement }]);
   });
 });
+
+it("sends lookups on two connections of their own, which transactions do not occupy", async () => {
+  let end = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const transactions = Array.from({ length: 12 }, () => database.transaction(() => waiting));
+  const pids = await Promise.all(
+    Array.from({ length: 50 }, () =>
+      database.lookUp(null, async ({ sql }) => (await sql<[{ pid: number }]>`select pg_backend_pid() as pid`)[0].pid),
+    ),
+  );
+  end();
+  await Promise.all(transactions);
+  expect(new Set(pids).size).toBe(2);
+});
+
+it("a queue of connections or queries that is never empty does not grow", () => {
+  const queue = createQueue([1, 2]);
+  for (let turn = 0; turn < 1_000_000; turn += 1) queue.push(queue.shift());
+  // Each of these searches the whole queue.
+  for (let turn = 0; turn < 100_000; turn += 1) queue.push(queue.remove(1));
+  expect([queue.length, queue.shift(), queue.shift(), queue.length]).toEqual([2, 2, 1, 0]);
+}, 10_000);

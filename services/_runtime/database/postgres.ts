@@ -28,6 +28,11 @@ export interface Database {
    * `recordLocationWrite` recorded. Otherwise, or if the replica fails, `work` runs on the primary server.
    */
   read<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
+  /**
+   * Runs queries as `read` does, which find few rows by their keys. They share a few connections, on which they are sent
+   * one after the other without waiting for the results, so that many of them need one system call.
+   */
+  lookUp<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
   /** Called after each commit of events, for each of their streams. The outbox relay sets this callback. */
   onEventsPublished: (kind: EventStreamKind) => void;
   close(): Promise<void>;
@@ -65,6 +70,9 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
   };
 }
 
+/** More connections would send fewer statements in one system call. With one, PostgreSQL would use only one core. */
+export const lookupConnections = 2;
+
 type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 
 export function createDatabasePool(
@@ -79,6 +87,20 @@ export function createDatabasePool(
       ? undefined
       : createSqlClient({ ...config, DATABASE_URL: readUrl, DATABASE_TRANSACTION_URL: undefined }, { schema, log });
   const readFromReplica = replica && createReplicaReader({ primary: sql, replica }, log);
+  // PgBouncer in transaction mode gets one statement at a time on a connection, so that lookups need the whole pool.
+  const lookups =
+    DATABASE_TRANSACTION_URL === undefined
+      ? createSqlClient({ ...config, DATABASE_POOL: lookupConnections }, { schema, log })
+      : sql;
+  const readWith = async <T>(
+    primary: SqlClient,
+    locationId: string | null,
+    work: (database: Pick<Database, "sql">) => Promise<T>,
+  ): Promise<T> => {
+    if (!readFromReplica || locationId === null) return work({ sql: primary });
+    const read = await readFromReplica(locationId, (sql) => work({ sql }));
+    return read ? read.result : work({ sql: primary });
+  };
   const database: Database = {
     sql,
     replica,
@@ -95,13 +117,11 @@ export function createDatabasePool(
       for (const callback of callbacks) callback(database);
       return result as Awaited<ReturnType<typeof work>>;
     },
-    async read(locationId, work) {
-      const read = locationId === null ? undefined : await readFromReplica?.(locationId, (sql) => work({ sql }));
-      return read ? read.result : work(database);
-    },
+    read: (locationId, work) => readWith(sql, locationId, work),
+    lookUp: (locationId, work) => readWith(lookups, locationId, work),
     onEventsPublished() {},
     async close() {
-      await Promise.all([sql.end({ timeout: 5 }), replica?.end({ timeout: 5 })]);
+      await Promise.all([sql, lookups, replica].map((client) => client?.end({ timeout: 5 })));
     },
   };
   return database;

@@ -193,6 +193,8 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
     headers?: z.ZodObject;
   };
   responses: Record<number, ResponseDocumentation>;
+  /** Whether the handler only reads one resource by its ID, with `Database.lookUp`, so that more of them run at a time. */
+  isLookup?: boolean;
   /** Other POST handlers may use only one transaction, which also stores the response for the Idempotency-Key. */
   isIdempotent?: boolean;
   /** Returns whether a POST request with this query changes nothing. Its Idempotency-Key is then not stored. */

@@ -1,10 +1,9 @@
-import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import { computeDocumentTag } from "../entity-tags.ts";
 import { type PackedReferenceColumns, parsePackedReference, readPackedBody } from "../packing/packed-reader.ts";
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
 import type { DocumentKind } from "./day-counts.ts";
 import type { DocumentStores } from "./document-pages.ts";
-import { packedTillIndex } from "./packed-tills.ts";
+import { packedTillIndexColumn } from "./packed-tills.ts";
 
 interface RequestedBody {
   kind: DocumentKind;
@@ -30,13 +29,10 @@ export async function findDocumentBody(
   stores: DocumentStores,
   requested: RequestedBody,
 ): Promise<FoundDocumentBody | undefined> {
-  if (requested.kind === "report") return readBody(stores, requested, selectReport(stores.sql, requested));
+  if (requested.kind === "report") return readBody(stores, requested, "report");
   // Most orders are not packed. In another location, a packed copy of the order may have been pushed later.
-  const stored =
-    requested.locationId === null
-      ? undefined
-      : await readBody(stores, requested, selectOrder(stores.sql, requested, { withPacked: false }));
-  return stored ?? readBody(stores, requested, selectOrder(stores.sql, requested, { withPacked: true }));
+  const stored = requested.locationId === null ? undefined : await readBody(stores, requested, "order");
+  return stored ?? readBody(stores, requested, "order or packed order");
 }
 
 /** The texts are null if one of them is larger than the requested maximum. */
@@ -70,26 +66,25 @@ async function toFoundBody(
 }
 
 /** Selects `BodyColumns`. The sizes are read without the texts, so that they need hardly any time. */
-function selectBodyColumns(sql: SqlClient, { kind, body, maxBytes }: RequestedBody) {
+function selectBodyColumns({ kind, body }: RequestedBody): string {
   if (kind === "order" && body === "v2")
-    return sql`
+    return `
       case when v1 = '' then '' end,
-      case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int
-        then v2_deflated end,
-      case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int then v1 end,
+      case when octet_length(v1) <= $1::int and octet_length(v2_deflated) <= $1::int then v2_deflated end,
+      case when octet_length(v1) <= $1::int and octet_length(v2_deflated) <= $1::int then v1 end,
       greatest(octet_length(v1), octet_length(v2_deflated))`;
-  const column = sql(body);
-  return sql`case when octet_length(${column}) <= ${maxBytes}::int then ${column} end, null::bytea, null::text,
-    octet_length(${column})`;
+  return `case when octet_length(${body}) <= $1::int then ${body} end, null::bytea, null::text, octet_length(${body})`;
 }
 
 /** Returns the body in the first row of a statement, or in the packed till to which the row refers. */
 async function readBody(
-  { objects }: DocumentStores,
+  { sql, objects }: DocumentStores,
   requested: RequestedBody,
-  statement: SqlFragment,
+  source: BodySource,
 ): Promise<FoundDocumentBody | undefined> {
-  const [row]: unknown[] = await statement.raw();
+  const { maxBytes, id, locationId } = requested;
+  const parameters = [maxBytes, id, ...(locationId === null ? [] : [locationId])];
+  const [row]: unknown[] = await sql.unsafe(toStatement(requested, source), parameters, { prepare: true }).raw();
   if (!row) return undefined;
   const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as DocumentBodyRow;
   const etag = String(storedTag ?? computeDocumentTag(String(contentVersion), requested.id.toLowerCase()));
@@ -104,29 +99,41 @@ async function readBody(
 /** For a packed order, `bytes` is the size of its V1 response, because that of its V2 response is only in its block. */
 type DocumentBodyRow = [etag: Buffer | null, contentVersion: Buffer | null, ...BodyColumns, ...PackedReferenceColumns];
 
-function selectReport(sql: SqlClient, requested: RequestedBody) {
-  const { id, locationId } = requested;
-  return sql`
-    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, ${packedTillIndex(sql)}, null
+/** Where a body is searched. */
+type BodySource = "report" | "order" | "order or packed order";
+
+/** By source, column and whether the location is known, because building a text for each request takes as long as sending it. */
+const statements = new Map<string, string>();
+
+function toStatement(requested: RequestedBody, source: BodySource): string {
+  const name = `${source} ${requested.body} ${requested.locationId !== null}`;
+  const statement =
+    statements.get(name) ?? (source === "report" ? selectReport(requested) : selectOrder(requested, source));
+  statements.set(name, statement);
+  return statement;
+}
+
+function selectReport(requested: RequestedBody): string {
+  return `
+    select etag, null as content_version, ${selectBodyColumns(requested)}, ${packedTillIndexColumn}, null
     from reports left join packed_tills
       on v2 is null and packed_tills.location_id = reports.location_id and packed_tills.till_id = reports.till_id
-    where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
+    where id = $2 ${requested.locationId === null ? "" : "and reports.location_id = $3"}`;
 }
 
 /** Also selects the rows that are not packed, because the till may have been unpacked since. */
-function selectOrder(sql: SqlClient, requested: RequestedBody, { withPacked }: { withPacked: boolean }) {
-  const { id, locationId } = requested;
-  const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
-  const stored = sql`
-    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null::json, null::int, pushed_at
-    from orders where id = ${id} and is_current ${isOfLocation}`;
-  if (!withPacked) return stored;
-  return sql`
+function selectOrder(requested: RequestedBody, source: BodySource): string {
+  const isOfLocation = requested.locationId === null ? "" : "and location_id = $3";
+  const stored = `
+    select etag, null as content_version, ${selectBodyColumns(requested)}, null::json, null::int, pushed_at
+    from orders where id = $2 and is_current ${isOfLocation}`;
+  if (source === "order") return stored;
+  return `
     ${stored}
     union all
-    select etags[number], content_version, null, null, null, v1_bytes[number], ${packedTillIndex(sql)},
+    select etags[number], content_version, null, null, null, v1_bytes[number], ${packedTillIndexColumn},
       first_position + number - 1, pushed_at
-    from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
-    where ids @> array[${id}::uuid] and is_current ${isOfLocation}
+    from packed_orders join packed_tills using (location_id, till_id), array_position(ids, $2::uuid) as number
+    where ids @> array[$2::uuid] and is_current ${isOfLocation}
     order by pushed_at desc limit 1`;
 }

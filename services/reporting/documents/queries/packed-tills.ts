@@ -42,9 +42,10 @@ export interface PackedOrdersRow {
 }
 
 /** Selects the `PackedTillIndex` of a packed till as JSON; null if the row has no packed till. */
-export const packedTillIndex = (sql: SqlClient) => sql`
+export const packedTillIndexColumn = `
   case when object_key is not null then json_build_object('objectKey', object_key, 'blockEnds', block_ends,
     'blockFirstPositions', block_first_positions, 'blockV1Ends', block_v1_ends) end`;
+export const packedTillIndex = (sql: SqlClient) => sql.unsafe(packedTillIndexColumn) as unknown as SqlFragment;
 
 const packedTillColumns = (sql: SqlClient | SqlTransaction) => sql`
   location_id, till_id, object_key, hash, pushed_at, content_version, block_ends, block_first_positions,

@@ -9,6 +9,8 @@ import {
 } from "@pragma/contracts/pagination";
 import { ReportV0, ReportV0ListItem } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { minLargeResponseBytes } from "@pragma/runtime/admission/large-response-limiter";
+import type { Database } from "@pragma/runtime/database/postgres";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
@@ -96,9 +98,11 @@ async function documentResponse(
   const locationId = getReadRestrictionLocationId(principal);
   const ifNoneMatch = header("if-none-match");
   const stored = await readResponseBody(async (maxBytes) => {
-    const found = await services.db.read(locationId, ({ sql }) =>
-      findDocumentBody({ sql, objects: services.objects }, { kind, id, locationId, body, maxBytes }),
-    );
+    const requested = { kind, id, locationId, body, maxBytes };
+    const find = ({ sql }: Pick<Database, "sql">) => findDocumentBody({ sql, objects: services.objects }, requested);
+    // A large body would keep others waiting on the connections of lookups.
+    const isLarge = maxBytes > minLargeResponseBytes;
+    const found = await (isLarge ? services.db.read(locationId, find) : services.db.lookUp(locationId, find));
     const isUnchanged = found && createNotModifiedResponse({ etag: found.etag, ifNoneMatch });
     return isUnchanged ? { ...found, omittedBytes: undefined } : found;
   });
@@ -159,6 +163,7 @@ export const getReportV0Route = defineReportingRoute({
   path: "/v1/reports/{id}",
   operationId: "getReportV0",
   ...reportRouteDefaults,
+  isLookup: true,
   summary: "Get a report (v1, legacy)",
   description:
     "Returns the end-of-day report of one shift in the V1 format, with the IDs of its orders. This version is for existing clients. `GET /v2/reports/{id}` returns more figures.",
@@ -176,6 +181,7 @@ export const getReportV2Route = defineReportingRoute({
   path: "/v2/reports/{id}",
   operationId: "getReport",
   ...reportRouteDefaults,
+  isLookup: true,
   summary: "Get a report",
   description:
     "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and financial movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. The report changes only if its till is replaced or reprocessed, or if personal data is erased from the till.",
@@ -211,6 +217,7 @@ export const getOrderV1Route = defineReportingRoute({
   path: "/v1/orders/{id}",
   operationId: "getOrderV1",
   ...orderRouteDefaults,
+  isLookup: true,
   summary: "Get an order",
   description:
     "Returns one order of a closed shift: products, menus, payments and tips, with discounts and taxes. Payments, tips and discounts that are not validated are omitted. `GET /v2/orders/{id}` returns all rows from the point of sale.",
@@ -228,6 +235,7 @@ export const getOrderV2Route = defineReportingRoute({
   path: "/v2/orders/{id}",
   operationId: "getOrderV2",
   ...orderRouteDefaults,
+  isLookup: true,
   summary: "Get an order with all rows",
   description:
     "Returns one order of a closed shift with all fields from the point of sale, including the rows of products, menus, payments, modifiers and discounts.",
