@@ -16,6 +16,7 @@ import { createConnectionWait } from "@pragma/runtime/service-calls/connection-w
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
+import { requestUpstream, type UpstreamResponse } from "./upstream-response.ts";
 
 export interface ForwardTimeouts {
   /** For the start of a service's response. If the service runs in another process, also for each later chunk. */
@@ -74,6 +75,10 @@ interface UpstreamRequest {
   signal: AbortSignal;
 }
 
+/** Responses of known and small size, and responses without a body, are buffered. */
+const isSmallResponse = (statusCode: number, headers: IncomingHttpHeaders): boolean =>
+  Number(headers["content-length"]) <= maxBufferedBytes || statusCode === 204 || statusCode === 304;
+
 /** Creates a forwarder that sends requests over HTTP to a service in another process. */
 export function createHttpForwarder({ url, sign, signBody }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
@@ -95,19 +100,20 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
   async function sendUpstream(
     { requestId, traceparent, origin, principal, client }: RequestPrincipalAndMetadata,
     { method, headers, target, body, isStream, signal }: UpstreamRequest,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<UpstreamResponse> {
     const sender = getSenderId(principal);
     // Each attempt is signed anew, because a service accepts a signature once.
     const sendTo = (upstream: Pool, onConnected: () => void) => {
       const hasBody = body !== null;
       const signed = sign({ method, target, requestId, traceparent, origin, principal, client, hasBody });
-      return upstream.request({
+      const upstreamRequest = {
         method,
         path: target,
         headers: { ...headers, ...signed },
         body: body && appendSignature(body, signBody(signed), onConnected),
-        signal,
-      });
+      };
+      const isBuffered = method === "HEAD" ? () => true : isSmallResponse;
+      return requestUpstream(upstream, upstreamRequest, { signal, isBuffered });
     };
     const send = async (onConnected: () => void) => {
       signal.throwIfAborted();
@@ -116,7 +122,8 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
       try {
         const response = await sendTo(pool, onConnected);
         // The connection is occupied until the client has received the body.
-        response.body.once("close", () => permit.release());
+        if (response.body instanceof Readable) response.body.once("close", () => permit.release());
+        else permit.release();
         return response;
       } catch (error) {
         permit.release();
@@ -139,43 +146,37 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
       headers: pickForwardedHeaders(incoming),
       ...{ target, body, signal, isStream: request.isStream },
     };
-    const send = async () => {
-      const upstreamResponse = await sendUpstream(request, upstreamRequest);
-      const { statusCode, headers } = upstreamResponse;
-      const isBuffered =
-        incoming.method === "HEAD" ||
-        Number(headers["content-length"]) <= maxBufferedBytes ||
-        statusCode === 204 ||
-        statusCode === 304;
-      return { upstreamResponse, bufferedBody: isBuffered ? await upstreamResponse.body.bytes() : undefined };
-    };
+    const send = () => sendUpstream(request, upstreamRequest);
     // A request with another method may have been processed before its connection closed.
     const isRead = incoming.method === "GET" || incoming.method === "HEAD";
     const sent = isRead ? retryIfConnectionCloses(send, signal, () => (request.isRetried = true)) : send();
-    const { upstreamResponse, bufferedBody } = await sent.catch((error: unknown) => {
+    const upstreamResponse = await sent.catch((error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
       throw error;
     });
+    const { statusCode, body: responseBody } = upstreamResponse;
     const headers = pickClientHeaders(upstreamResponse.headers);
-    if (bufferedBody) {
-      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(bufferedBody);
-      return new Response(bufferedBody.length === 0 ? null : (bufferedBody as Uint8Array<ArrayBuffer>), {
-        status: upstreamResponse.statusCode,
-        headers,
-      });
+    if (!(responseBody instanceof Readable)) {
+      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(responseBody);
+      // Hono replaces the response to HEAD by another one.
+      if (incoming.method === "HEAD") return new Response(null, { status: statusCode, headers });
+      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+      outgoing.writeHead(statusCode, headers);
+      outgoing.end(responseBody);
+      return RESPONSE_ALREADY_SENT;
     }
-    if (request.isStreamEnded) upstreamResponse.body.destroy();
+    if (request.isStreamEnded) responseBody.destroy();
     request.throwIfStreamEnded();
-    outgoing.writeHead(upstreamResponse.statusCode, headers);
+    outgoing.writeHead(statusCode, headers);
     outgoing.flushHeaders();
     let upstreamError: unknown;
-    upstreamResponse.body.once("error", (error) => {
+    responseBody.once("error", (error) => {
       if (!signal.aborted) upstreamError = error;
     });
     // Prevents Node's warning about more than 10 listeners, because middleware and `pipeline` add several listeners.
     outgoing.setMaxListeners(20);
-    await pipeline(upstreamResponse.body, outgoing).catch(() => {});
+    await pipeline(responseBody, outgoing).catch(() => {});
     if (upstreamError !== undefined) throw upstreamError;
     return RESPONSE_ALREADY_SENT;
   }
@@ -207,7 +208,8 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
       try {
         const send = () => sendUpstream(identity, request);
         const { statusCode, headers, body } = await retryIfConnectionCloses(send, signal);
-        return new Response(Readable.toWeb(body) as ReadableStream, {
+        const content = body instanceof Readable ? (Readable.toWeb(body) as ReadableStream) : new Uint8Array(body);
+        return new Response(content, {
           status: statusCode,
           headers: pickClientHeaders(headers),
         });
