@@ -65,10 +65,12 @@ export async function startWebhookBaseline(
 export async function startFastifyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: BenchPragmaDeployment,
+  variant: "plain" | "tuned",
 ): Promise<BenchServerProcess> {
   return startBaselineProgram("fastify-server", {
-    folder: `${environment.folder}/fastify-server`,
+    folder: `${environment.folder}/fastify-server-${variant}`,
     env: {
+      VARIANT: variant,
       ...accountsVariables(environment, product),
       REPORTING_SCHEMA: buildServiceSchemaName(product.namespace, "reporting"),
     },

@@ -23,6 +23,8 @@ import { printBenchServerError } from "./report-error.ts";
 /** The servers that benchmarks use, the product that runs on these servers, and a load generator. */
 export interface BenchEnvironment {
   isQuick: boolean;
+  /** The path of an earlier version's compiled program; undefined if only this version is measured. */
+  earlierProgram: string | undefined;
   /** Folder of temporary data. */
   folder: string;
   urls: LocalServerUrls;
@@ -52,9 +54,11 @@ const rolesByShape = { split: serviceAndGatewayBenchRoles, "all in one": singleP
 export async function createBenchEnvironment({
   isQuick,
   profiles,
+  earlierProgram,
 }: {
   isQuick: boolean;
   profiles: string | undefined;
+  earlierProgram?: string | undefined;
 }): Promise<BenchEnvironment> {
   if (profiles) await rm(profiles, { recursive: true, force: true });
   const folder = createTemporaryDataFolder("bench");
@@ -69,6 +73,7 @@ export async function createBenchEnvironment({
 
   const environment: BenchEnvironment = {
     isQuick,
+    earlierProgram,
     folder,
     urls,
     postgres,

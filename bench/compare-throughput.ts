@@ -5,73 +5,68 @@ import {
   computeBenchmarkComparison,
   type ProductToBaselineComparison,
 } from "./benchmark-figure.ts";
-import type { ComparedServer } from "./same-responses.ts";
+import { runWrk } from "./wrk.ts";
 
-const connectionCount = 8;
+const connectionCount = 16;
 
-interface MeasuredServer extends ComparedServer {
+/** A path of a server that is measured. */
+export interface MeasuredPath {
+  origin: string;
+  path: string;
+  headers: Record<string, string>;
   cpuSeconds(): number;
 }
 
 interface ThroughputComparison {
   label: string;
-  path: string;
-  goal: BenchmarkRatioGoal;
-  ours: MeasuredServer;
-  comparedServer: MeasuredServer;
-  /** A server that only runs the query and sends the stored JSON. If set, it is measured too, for comparison. */
-  plainQuery: MeasuredServer | undefined;
+  ours: MeasuredPath;
+  /** What the product is compared with, by the end of the label. The goals are those of requests per second. */
+  others: { name: string; measured: MeasuredPath; goal?: BenchmarkRatioGoal }[];
   reportProgress(detail: string): void;
 }
 
 /**
- * Measures two servers alternately under full load. Returns figures of their requests per second, and of their requests
- * per CPU second.
+ * Measures the product and others in turns under full load. Returns figures of their requests per second, and of the
+ * CPU time of their processes for each request.
  */
 export async function compareThroughput(
-  environment: BenchEnvironment,
-  comparison: ThroughputComparison,
+  environment: Pick<BenchEnvironment, "isQuick">,
+  { label, ours, others, reportProgress }: ThroughputComparison,
 ): Promise<ProductToBaselineComparison[]> {
-  const { label, path, goal, ours, comparedServer, plainQuery, reportProgress } = comparison;
   const seconds = environment.isQuick ? 1 : 3;
-  const repetitions = environment.isQuick ? 3 : 7;
-  const measure = async ({ origin, headers, cpuSeconds }: MeasuredServer) => {
+  const turns = environment.isQuick ? 2 : 7;
+  const measure = async ({ origin, path, headers, cpuSeconds }: MeasuredPath) => {
     const before = cpuSeconds();
-    const result = await environment.loadGenerator.run("saturate", {
-      origin,
+    const { requests, perSecond } = await runWrk({
+      url: origin + path,
       headers,
-      path,
       connections: connectionCount,
       seconds,
     });
-    return { rate: result.requests / result.seconds, perCpuSecond: result.requests / (cpuSeconds() - before) };
+    return { perSecond, cpuMicroseconds: (1e6 * (cpuSeconds() - before)) / requests };
   };
   reportProgress(`${label}: warming up`);
-  for (let repetition = 0; repetition < 3; repetition += 1) {
-    for (const side of [ours, comparedServer]) await measure(side);
-    if (plainQuery) await measure(plainQuery);
+  for (const measured of [ours, ...others.map((other) => other.measured)]) {
+    await measure(measured);
+    await measure(measured);
   }
-  const rates: BenchmarkMeasurementPair[] = [];
-  const costs: BenchmarkMeasurementPair[] = [];
-  const plainQueryRates: BenchmarkMeasurementPair[] = [];
-  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
-    reportProgress(`${label}, ${repetition} of ${repetitions}`);
-    const ourResult = await measure(ours);
-    const comparedResult = await measure(comparedServer);
-    rates.push({ ours: ourResult.rate, baseline: comparedResult.rate });
-    costs.push({ ours: ourResult.perCpuSecond, baseline: comparedResult.perCpuSecond });
-    if (plainQuery) plainQueryRates.push({ ours: (await measure(plainQuery)).rate, baseline: comparedResult.rate });
+  const rates = others.map((): BenchmarkMeasurementPair[] => []);
+  const costs = others.map((): BenchmarkMeasurementPair[] => []);
+  for (let turn = 1; turn <= turns; turn += 1) {
+    reportProgress(`${label}, ${turn} of ${turns}`);
+    const own = await measure(ours);
+    for (const [index, { measured }] of others.entries()) {
+      const other = await measure(measured);
+      rates[index]?.push({ ours: own.perSecond, baseline: other.perSecond });
+      costs[index]?.push({ ours: own.cpuMicroseconds, baseline: other.cpuMicroseconds });
+    }
   }
-  return [
-    computeBenchmarkComparison(rates, { label: `${label}: requests at the maximum rate`, unit: "/s", goal }),
-    computeBenchmarkComparison(costs, { label: `${label}: requests`, unit: "/CPU s" }),
-    ...(plainQuery
-      ? [
-          computeBenchmarkComparison(plainQueryRates, {
-            label: `${label}: the plain query as text, not the product`,
-            unit: "/s",
-          }),
-        ]
-      : []),
-  ];
+  return others.flatMap(({ name, goal }, index) => [
+    computeBenchmarkComparison(rates[index] ?? [], {
+      label: `${label} against ${name}`,
+      unit: "/s",
+      ...(goal && { goal }),
+    }),
+    computeBenchmarkComparison(costs[index] ?? [], { label: `${label} against ${name}`, unit: "CPU µs" }),
+  ]);
 }

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
 import { runRegisteredExitCleanup } from "../deploy/local/process-cleanup.mjs";
 import { describeLocalCommandError, printLine, runTaskWithProgress } from "../deploy/local/terminal.mjs";
@@ -22,6 +22,7 @@ import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { metricsBenchmark } from "./benchmarks/metrics.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { packedListDepthBenchmark } from "./benchmarks/packed-list-depth.ts";
+import { readsBenchmark } from "./benchmarks/reads.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { storedBytesBenchmark } from "./benchmarks/stored-bytes.ts";
@@ -32,6 +33,7 @@ import { formatBenchmarkResultsTable } from "./results-table.ts";
 
 /** All benchmarks. The one that fills the database runs last, so that the others run with a small database. */
 const benchmarks: BenchmarkDefinition[] = [
+  readsBenchmark,
   gatewaySpeedBenchmark,
   orderPageBenchmark,
   tillCostBenchmark,
@@ -69,7 +71,7 @@ try {
 await runRegisteredExitCleanup();
 
 async function main(): Promise<void> {
-  const { only, quick, profile } = readBenchOptions(
+  const { only, quick, profile, before } = readBenchOptions(
     process.argv.slice(2),
     benchmarks.map(({ id }) => id),
   );
@@ -79,7 +81,7 @@ async function main(): Promise<void> {
   for (const line of machine) printLine(line);
 
   const environment = await runTaskWithProgress("Starting servers", () =>
-    createBenchEnvironment({ isQuick: quick, profiles }),
+    createBenchEnvironment({ isQuick: quick, profiles, earlierProgram: before && resolve(before) }),
   );
   const outcomes: BenchmarkResult[] = [];
   try {

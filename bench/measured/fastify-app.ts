@@ -6,6 +6,7 @@ import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
+import { pino } from "pino";
 import postgres from "postgres";
 
 declare module "fastify" {
@@ -27,9 +28,9 @@ const keyLifetimeMs = 60_000;
  * cache, then in the accounts schema. A rate limit per key is checked in memory, but is too high to be reached. Each
  * request is logged on one line. Request ids are accepted and returned. Errors are problem documents.
  */
-export async function createFastifyGatewayBaseline(): Promise<FastifyInstance> {
+export async function createFastifyGatewayBaseline({ hasBufferedLog = false } = {}): Promise<FastifyInstance> {
   const app = fastify({
-    logger: true,
+    logger: hasBufferedLog ? { stream: pino.destination({ sync: false, minLength: 8 * 1024 }) } : true,
     disableRequestLogging: true,
     requestIdHeader: "x-request-id",
     genReqId: () => randomUUID(),
