@@ -33,8 +33,10 @@ interface EventConsumerOptions<Services> extends HandlerDependencies<Services> {
 const ackWaitMs = 10_000;
 const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
-/** How long the server waits for messages before a consumer asks again, in milliseconds. */
-const fetchTimeoutMs = 30_000;
+/** How long the server waits for messages before a consumer asks again, in milliseconds. Each request costs CPU time. */
+const fetchTimeoutMs = 5 * 60_000;
+/** While it waits, the server sends a message at this interval. Without two of them, the consumer asks again. */
+const fetchHeartbeatMs = 15_000;
 const maxAckPending = 100_000;
 /** While so many messages are ready, the consumer reads no others, which stay in the stream for other instances. */
 const maxReadyPerHandler = 4;
@@ -71,10 +73,14 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let messages: ConsumerMessages | undefined;
   // A new connection does not know the request for messages that was sent on the earlier one.
   options.bus.onConnected(() => void messages?.close());
-  const heartbeatTimer = setInterval(() => {
+  /** Set only while messages are held, because a timer of each consumer would wake an idle process several times a second. */
+  let heartbeatTimer: NodeJS.Timeout | undefined;
+
+  function sendHeartbeats(): void {
     for (const { message, deliveryEpoch } of held.values())
       if (deliveryEpoch === options.bus.connectionEpoch()) runIgnoringMessageAckErrors(() => message.working());
-  }, heartbeatIntervalMs);
+    heartbeatTimer = held.size > 0 ? setTimeout(sendHeartbeats, heartbeatIntervalMs) : undefined;
+  }
 
   function holdMessage(message: JsMsg): void {
     const delivery = { message, deliveryEpoch: options.bus.connectionEpoch() };
@@ -83,6 +89,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     if (holding) return void Object.assign(holding, delivery);
     if (stopping.signal.aborted) return void runIgnoringMessageAckErrors(() => message.nak());
     held.set(getMessageKey(message), { ...delivery, receivedAtMs: performance.now(), startedAtMs: undefined });
+    heartbeatTimer ??= setTimeout(sendHeartbeats, heartbeatIntervalMs);
     progress.recordReceived();
     heldBytes += message.data.length;
     const { subjectKey, revision } = hasRevisions
@@ -139,7 +146,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }
 
   async function readBatch(consumer: Consumer): Promise<void> {
-    messages = await consumer.fetch({ max_messages: batchSize, expires: fetchTimeoutMs });
+    messages = await consumer.fetch({
+      ...{ max_messages: batchSize, expires: fetchTimeoutMs, idle_heartbeat: fetchHeartbeatMs },
+    });
     // Not awaited, because the promise resolves only after the loop below has read all messages.
     if (stopping.signal.aborted) void messages.close();
     let count = 0;
@@ -179,7 +188,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       const drainTimer = setTimeout(messageHandler.abandonHandlers, drainTimeoutMs);
       await Promise.all(handling);
       clearTimeout(drainTimer);
-      clearInterval(heartbeatTimer);
+      clearTimeout(heartbeatTimer);
       await Promise.all([closed, withdrawn]);
     },
   };
