@@ -16,12 +16,11 @@ interface StallDetectorOptions {
   log: Logger;
 }
 
-const maxIntervalMs = 15_000;
-
 /** Detects work that makes no progress although every server responds. Only a restart of the process helps. */
 export function startStallDetector(options: StallDetectorOptions) {
   const { work, timeoutMs, findUnavailableDependencies, onStalled, log } = options;
-  const intervalMs = Math.min(maxIntervalMs, timeoutMs / 20);
+  // Each check sends requests to all servers, so it is repeated only as often as the timeout needs.
+  const intervalMs = timeoutMs / 20;
   /** Time before this moment does not count, because a server was unavailable, or the whole process did not run. */
   let excusedUntilMs = 0;
   let lastStepMs = performance.now();
