@@ -99,6 +99,8 @@ export function createPrometheusMetrics() {
 
 /** It is subtracted from the measured delays, because they include it. */
 const samplingIntervalMs = 100;
+/** Longer than any usual interval between two collections, in milliseconds. */
+const samplingAfterCollectionMs = 5 * 60_000;
 
 /** Registers the metrics of the process. `commit` is the commit from which it was built. */
 export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: { commit: string }): void {
@@ -106,13 +108,20 @@ export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: {
   metrics.observeGauge("build_info", "Always 1. The labels are the versions of this process", () => 1, build);
 
   const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });
-  delay.enable();
+  let samplingEnd: NodeJS.Timeout | undefined;
+  /** Samples while metrics are collected, because ten samples a second are much of what an idle process costs. */
+  function continueSampling(): void {
+    delay.enable();
+    clearTimeout(samplingEnd);
+    samplingEnd = setTimeout(() => delay.disable(), samplingAfterCollectionMs).unref();
+  }
   let previousUtilization = performance.eventLoopUtilization();
   const toDelaySeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - samplingIntervalMs / 1e3);
 
   metrics.observeGauges("event_loop_delay_seconds", "Delay of the event loop since the last collection", () => {
     const quantiles = { "0.5": delay.percentile(50), "0.99": delay.percentile(99), "1": delay.max };
     delay.reset();
+    continueSampling();
     return Object.entries(quantiles).map(([quantile, nanoseconds]) => ({
       value: toDelaySeconds(nanoseconds),
       labels: { quantile },
