@@ -39,10 +39,11 @@ const finishedJobRetention = {
 const maxLogLines = 100;
 const maxStackTraces = 10;
 /**
- * The maximum time between searches for due jobs, in milliseconds, because other processes create jobs, too. A search also
- * starts when a job of this process becomes due, may have been lost by Redis, is created or ends.
+ * The maximum time between searches for due jobs, in milliseconds, because a process can die before it searches for a job
+ * that it has created. A search also starts when any job becomes due or may have been lost by Redis, and when this process
+ * creates or ends a job or connects to Redis.
  */
-const pollMs = 2_000;
+const pollMs = 10_000;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
@@ -123,6 +124,7 @@ export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerD
     pollMs,
     findNextDueMs: () => findNextDueMs(db.sql),
   });
+  connection.on("ready", admissionLoop.poll);
   const worker = new Worker<JobPrimaryKey, void>(
     publicJobsBullQueueName,
     (queued) => runJob(runServices, { key: queued.data, queued, signal: stopping.signal }),

@@ -21,7 +21,7 @@ export interface ReportingContext {
   locationCurrencies: LocationCurrencies;
   metricsQueries: Admission;
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
-  /** For each kind of exports: claims queued exports now, without waiting for the next regular poll. */
+  /** For each kind of exports: makes all instances claim queued exports now, without waiting for the next regular poll. */
   pollExports: Record<ExportKindName, () => void>;
 }
 

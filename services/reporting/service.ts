@@ -76,6 +76,7 @@ const erasureRequestSchema = z.union([
 /** Longer than events are stored in their stream. */
 const endedShiftRetentionDays = 60;
 
+const exportNotificationTopic = "exports";
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
 
@@ -114,7 +115,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
   name: "reporting",
   module: import.meta.url,
   config: reportingServiceConfigSchema,
-  createResources({ db, log, metrics, registry }, config) {
+  createResources({ db, log, metrics, notifier, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
     // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
@@ -184,11 +185,20 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
       writeBulkExportFiles(run, bulkExportWorkers),
     );
+    const exportLoops = { accounting: accountingExportLoop, bulk: bulkExportLoop };
+    const createExportPoll = (kind: ExportKindName) => () => {
+      exportLoops[kind].poll();
+      notifier.publish(exportNotificationTopic, kind);
+    };
+    // Another instance may have more capacity for an export than the one that created it.
+    notifier.subscribe((topic, kind) => {
+      if (topic === exportNotificationTopic) exportLoops[kind as ExportKindName]?.poll();
+    });
     return {
       services: {
         ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
         locationCurrencies: createLocationCurrencies(locations),
-        pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
+        pollExports: { accounting: createExportPoll("accounting"), bulk: createExportPoll("bulk") },
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes({ db, objects }),

@@ -10,6 +10,7 @@ import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows
 import type { TillIngestServiceContext } from "./context.ts";
 import {
   findNextBulkReprocessingId,
+  hasUnfinishedReprocessing,
   listNextTillsToReprocess,
   lockTillsToReprocess,
   recordReprocessing,
@@ -84,6 +85,11 @@ const batchSize = 100;
 /** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
+/** Milliseconds between two polls while a reprocessing is unfinished, which another instance may not continue. */
+const unfinishedPollMs = 1_000;
+/** Polls find reprocessings whose notification was lost, because their process died or NATS was unavailable. */
+const pollMs = 10_000;
+
 type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">;
 
 /**
@@ -103,7 +109,8 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
     },
     processItem: (id) => runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
     concurrency: 1,
-    pollMs: 1_000,
+    pollMs,
+    findNextDueMs: async () => ((await hasUnfinishedReprocessing(db.sql)) ? unfinishedPollMs : undefined),
   });
 }
 

@@ -75,12 +75,14 @@ export function createTillOperatorRoutes(
   return app;
 }
 
+const reprocessingNotificationTopic = "reprocessings";
+
 /** Accepts tills, stores their exact bodies, and requeues each till until its report is final. */
 export default defineService<typeof tillIngestServiceConfigSchema, TillIngestServiceContext>({
   name: "till-ingest",
   module: import.meta.url,
   config: tillIngestServiceConfigSchema,
-  createResources({ db, log, metrics, registry, sendBusRequest }, config) {
+  createResources({ db, log, metrics, notifier, registry, sendBusRequest }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createUncachedLocationLookup(registry, "till-ingest");
@@ -93,10 +95,17 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
     const reprocessingLoop = startTillReprocessingLoop({ db, locations, log, requeueAfterSeconds });
+    // All instances watch an unfinished reprocessing, and continue it if the one that works on it dies.
+    notifier.subscribe((topic) => {
+      if (topic === reprocessingNotificationTopic) reprocessingLoop.poll();
+    });
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds, sendBusRequest },
-        pollReprocessings: reprocessingLoop.poll,
+        pollReprocessings() {
+          reprocessingLoop.poll();
+          notifier.publish(reprocessingNotificationTopic, "");
+        },
         quotas: createTillQuotas(config),
       },
       checks: { objects: () => objects.check() },

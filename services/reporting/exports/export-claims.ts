@@ -5,6 +5,7 @@ import type { ExportKind, ExportTypes } from "./export-kind.ts";
 import {
   deleteExportFiles,
   type ExportFileRow,
+  hasUnfinishedExport,
   isUnfinished,
   toJson,
   type WrittenFileRow,
@@ -48,8 +49,7 @@ export async function claimExports(
   { limit, seconds }: { limit: number; seconds: number },
 ): Promise<ExportClaim[]> {
   // This statement is repeated all the time, and takes a tenth of the time of the claim.
-  const [first] = await sql`select from exports where kind = ${kind.name} and ${isUnfinished(sql)} limit 1`;
-  if (!first) return [];
+  if (!(await hasUnfinishedExport(sql, kind.name))) return [];
   return sql<ExportClaim[]>`
     with due as (
       select export.id from ${claimableExports(sql, kind)}

@@ -24,6 +24,7 @@ import {
   type ExportFileRow,
   type ExportRow,
   exportColumnNames,
+  hasUnfinishedExport,
   isUnfinished,
   lockExports,
   toJson,
@@ -93,8 +94,10 @@ const firstRetryDelaySeconds = 2;
 const maxRetryDelaySeconds = 60;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
-/** Milliseconds between two polls for exports that other instances created or that a crash interrupted. */
-const pollMs = 1_000;
+/** Milliseconds between two polls while exports are unfinished, which other instances may have to continue. */
+const unfinishedPollMs = 1_000;
+/** Polls find exports whose notification was lost, because their process died or NATS was unavailable. */
+const pollMs = 10_000;
 
 /** Thrown when the claim was lost, when the process stops, or when exports of other locations wait. */
 export class ExportInterruptedError extends Error {}
@@ -123,6 +126,7 @@ export function startExportLoop<Types extends ExportTypes>(
     processItem: (claim, signal) => runExport(services, kind, work, { claim, signal }),
     concurrency: kind.concurrency,
     pollMs,
+    findNextDueMs: async () => ((await hasUnfinishedExport(db.sql, kind.name)) ? unfinishedPollMs : undefined),
   });
 }
 

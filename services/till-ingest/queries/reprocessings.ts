@@ -69,6 +69,11 @@ export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string
   return rows.map(({ id }) => id);
 }
 
+export async function hasUnfinishedReprocessing(sql: SqlClient): Promise<boolean> {
+  const [unfinished] = await sql`select from till_reprocessings where finished_at is null limit 1`;
+  return unfinished !== undefined;
+}
+
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
 export async function tryLockBulkReprocessingRow(
   tx: SqlTransaction,

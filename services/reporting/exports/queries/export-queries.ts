@@ -118,6 +118,11 @@ export async function deleteExpiredExports(db: Database): Promise<void> {
   }
 }
 
+export async function hasUnfinishedExport(sql: SqlClient, kind: ExportKindName): Promise<boolean> {
+  const [unfinished] = await sql`select from exports where kind = ${kind} and ${isUnfinished(sql)} limit 1`;
+  return unfinished !== undefined;
+}
+
 /** Returns the age in seconds of the oldest unfinished export of a kind, and the number of its unfinished exports. */
 export async function measureUnfinishedExports(
   sql: SqlClient,
