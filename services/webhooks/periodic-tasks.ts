@@ -3,7 +3,7 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { getWebhookClaimLeaseMs } from "./config.ts";
 import type { WebhooksServiceContext } from "./context.ts";
 import { sequenceChanges } from "./queries/all-changes.ts";
-import { releaseExpiredClaims } from "./queries/claims.ts";
+import { findNextDueTimes, listWebhooksWithOverdueDeliveries, releaseExpiredClaims } from "./queries/claims.ts";
 import { getMessageDay } from "./queries/deliveries.ts";
 import { removeExpiredDeliveries, removeRowsOfDeletedWebhooks } from "./queries/remove-webhooks.ts";
 
@@ -70,30 +70,43 @@ const expiredClaimBatch = 1_000;
 const overdueAfterMs = 2_000;
 
 /**
+ * By how much longer searches are apart while no delivery is due before. A delivery that is stored after a search is claimed
+ * by its own instance. Its first retry is only overdue later than the next search, and so is its lease.
+ */
+const idleFactor = 3;
+
+/**
  * Returns the task that requeues deliveries whose lease has expired, for example because their instance died, and then
  * makes all instances poll the webhooks that have overdue deliveries. A delivery can be overdue because no instance was
  * notified when it became due, for example if the instance that should have retried it has stopped.
  */
-export const createRequeueTask = (intervalSeconds: number): PeriodicTask<WebhooksServiceContext> => ({
-  name: "requeue due deliveries",
-  intervalSeconds,
-  async run({ db: { sql }, log, clock, deliveryWorker, config }) {
-    const leaseMs = getWebhookClaimLeaseMs(config);
-    let expiredCount = 0;
-    for (let count = expiredClaimBatch; count === expiredClaimBatch; expiredCount += count)
-      count = await releaseExpiredClaims(sql, { now: clock(), leaseMs, limit: expiredClaimBatch });
-    if (expiredCount > 0) log.warn({ deliveries: expiredCount }, "attempts interrupted by an expired lease; retrying");
-    const overdueSince = new Date(clock().getTime() - (expiredCount > 0 ? 0 : overdueAfterMs));
-    const overdueWebhooks = await sql<{ id: string }[]>`
-      select id from webhooks w
-      where state = 'active' and exists (
-        select from webhook_deliveries d
-        where d.location_id = w.location_id and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
-          and d.due_at <= ${overdueSince}
-      )`;
-    deliveryWorker.pollAllInstances(overdueWebhooks.map(({ id }) => id));
-  },
-});
+export function createRequeueTask(intervalSeconds: number): PeriodicTask<WebhooksServiceContext> {
+  /** On the clock of `performance.now()`. */
+  let nextSearchMs = 0;
+  return {
+    name: "requeue due deliveries",
+    intervalSeconds,
+    async run({ db: { sql }, log, clock, deliveryWorker, config }) {
+      if (performance.now() < nextSearchMs) return;
+      const leaseMs = getWebhookClaimLeaseMs(config);
+      const { leaseExpiresAt, pendingDueAt } = await findNextDueTimes(sql);
+      let expiredCount = 0;
+      if (leaseExpiresAt !== null && leaseExpiresAt <= clock())
+        for (let count = expiredClaimBatch; count === expiredClaimBatch; expiredCount += count)
+          count = await releaseExpiredClaims(sql, { now: clock(), leaseMs, limit: expiredClaimBatch });
+      if (expiredCount > 0)
+        log.warn({ deliveries: expiredCount }, "attempts interrupted by an expired lease; retrying");
+      const overdueSince = new Date(clock().getTime() - (expiredCount > 0 ? 0 : overdueAfterMs));
+      if (expiredCount > 0 || (pendingDueAt !== null && pendingDueAt <= overdueSince))
+        deliveryWorker.pollAllInstances(await listWebhooksWithOverdueDeliveries(sql, overdueSince));
+      const dueTimesMs = [leaseExpiresAt, pendingDueAt].flatMap((time) => time?.getTime() ?? []);
+      // The runs at the interval are a few milliseconds early or late.
+      const maxPauseMs = (idleFactor - 0.5) * intervalSeconds * 1_000;
+      nextSearchMs =
+        performance.now() + Math.min(...dueTimesMs.map((time) => time - clock().getTime()), leaseMs, maxPauseMs);
+    },
+  };
+}
 
 /** A few seconds of work. The next run continues. */
 const maxSequencedBatches = 50;
@@ -104,7 +117,7 @@ const maxSequencedBatches = 50;
  */
 export const sequenceChangesTask: PeriodicTask<Pick<WebhooksServiceContext, "db">> = {
   name: "add changes to the feed of all locations",
-  intervalSeconds: 5,
+  intervalSeconds: 15,
   async run({ db }) {
     await sequenceChanges(db, { maxBatches: maxSequencedBatches });
   },

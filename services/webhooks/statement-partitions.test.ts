@@ -138,6 +138,7 @@ it("names the location of deliveries in every statement, except for operators an
     /state = 'sending' limit/,
     /created_at < \$1 and state <> 'sending'/,
     /event = 'test' and due_at <= \$1 limit 1/,
+    /event = 'test'\) as is_unsettled/,
   ];
   expect(others.filter((text) => !searchesAllLocations.some((pattern) => pattern.test(text)))).toEqual([]);
 });

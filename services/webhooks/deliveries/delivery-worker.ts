@@ -6,11 +6,12 @@ import type { WebhooksDependencies } from "../dependencies.ts";
 import {
   claimDueWebhookDeliveries,
   claimWebhookTestDeliveries,
+  hasUnsettledTestDelivery,
   type ReleasedWebhookDeliveryClaim,
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
-import { requeueRecoveryBatch } from "../queries/recoveries.ts";
+import { hasUnfinishedRecovery, requeueRecoveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
@@ -22,7 +23,7 @@ import { createWebhookHttpClient } from "./webhook-http-client.ts";
 interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: PrometheusMetrics;
   notifier: InstanceNotifier;
-  /** Interval between the regular claims of deliveries, test messages and recoveries, in milliseconds. */
+  /** Interval between the claims of test messages and recoveries while some are unfinished, in milliseconds. */
   pollMs: number;
 }
 
@@ -39,6 +40,8 @@ const retryTimerMarginMs = 2;
 const maxActiveMessages = 1_000;
 /** Maximum number of test messages in flight, in addition to the other messages. */
 const maxActiveTests = 25;
+/** By how much longer the polls for test messages and recoveries are apart while there are none. */
+const idlePollFactor = 3;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
@@ -51,6 +54,7 @@ const maxCountedPerState = 100_000;
 export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const { sql } = db;
+  const idlePollMs = idlePollFactor * pollMs;
   const nowMs = () => clock().getTime();
   const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getWebhookClaimLeaseMs(config)) });
   const findEndpoint = createWebhookEndpointCache(options, {
@@ -89,7 +93,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   });
   const [firstRetryMs = 0, secondRetryMs = firstRetryMs] = config.WEBHOOK_RETRY_SCHEDULE;
   const scheduler: WebhookDeliveryScheduler = new WebhookDeliveryScheduler({
-    ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
+    ...{ log, hostTokenBuckets, nowMs, pollMs: idlePollMs, maxActiveMessages },
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_MAX_CONCURRENCY,
       // A failing endpoint is probed after the first delay of the retry schedule. After each failed probe, the next
@@ -107,7 +111,8 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
 
   /** Claims and delivers test messages. */
   const testLoop = startClaimLoop({
-    ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
+    ...{ name: "tests", log, pollMs: idlePollMs, concurrency: maxActiveTests },
+    findNextDueMs: async () => ((await hasUnsettledTestDelivery(sql)) ? pollMs : undefined),
     claim: (limit) => claimWebhookTestDeliveries(sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
@@ -123,8 +128,10 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   });
   /** Requeues the failed deliveries for which a recovery was requested. */
   const recoveryLoop = startClaimLoop({
-    ...{ name: "recoveries", log, pollMs, concurrency: 1 },
+    ...{ name: "recoveries", log, pollMs: idlePollMs, concurrency: 1 },
+    findNextDueMs: async () => ((await hasUnfinishedRecovery(sql)) ? pollMs : undefined),
     async claim() {
+      if (!(await hasUnfinishedRecovery(sql))) return [];
       const webhookId = await db.transaction((tx) => requeueRecoveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },

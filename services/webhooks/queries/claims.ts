@@ -109,6 +109,15 @@ export async function claimDueWebhookDeliveries(
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
 const maxTestsPerLocation = 5;
 
+/** Returns whether a test message waits, now or later, or is being sent. */
+export async function hasUnsettledTestDelivery(sql: SqlClient): Promise<boolean> {
+  // Two conditions, because each has an index of its own.
+  const [row] = await sql<[{ isUnsettled: boolean }]>`
+    select exists (select from webhook_deliveries where state = 'pending' and event = 'test')
+      or exists (select from webhook_deliveries where state = 'sending' and event = 'test') as is_unsettled`;
+  return row.isUnsettled;
+}
+
 /** Claims due test messages, even of paused or disabled webhooks. Test messages do not queue behind others. */
 export async function claimWebhookTestDeliveries(
   sql: SqlClient,
@@ -169,6 +178,34 @@ export async function releaseWebhookDeliveryClaims(
 }
 
 const interruptedError = "The attempt was interrupted. The endpoint may have received the message.";
+
+/** Returns when the next lease expires, and when the next message that is not a test is due. Null if there is none. */
+export async function findNextDueTimes(
+  sql: SqlClient,
+): Promise<{ leaseExpiresAt: Date | null; pendingDueAt: Date | null }> {
+  const [times] = await sql<[{ leaseExpiresAt: Date | null; pendingDueAt: Date | null }]>`
+    select
+      (select min(due_at) from webhook_deliveries where state = 'sending') as lease_expires_at,
+      (
+        select min(first.due_at) from webhooks w, lateral (
+          select due_at from webhook_deliveries d
+          where d.location_id = w.location_id and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
+          order by due_at limit 1
+        ) as first where w.state = 'active'
+      ) as pending_due_at`;
+  return times;
+}
+
+export async function listWebhooksWithOverdueDeliveries(sql: SqlClient, overdueSince: Date): Promise<string[]> {
+  const webhooks = await sql<{ id: string }[]>`
+    select id from webhooks w
+    where state = 'active' and exists (
+      select from webhook_deliveries d
+      where d.location_id = w.location_id and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
+        and d.due_at <= ${overdueSince}
+    )`;
+  return webhooks.map(({ id }) => id);
+}
 
 /**
  * Requeues up to `limit` deliveries whose lease has expired, and logs their attempts with an unknown result. Such an

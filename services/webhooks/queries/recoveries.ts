@@ -55,6 +55,11 @@ interface UnfinishedRecovery extends Pick<DeliveryRecoveryRow, "id" | "webhookId
   cursorId: string | null;
 }
 
+export async function hasUnfinishedRecovery(sql: SqlClient): Promise<boolean> {
+  const [unfinished] = await sql`select from delivery_recoveries where finished_at is null limit 1`;
+  return unfinished !== undefined;
+}
+
 /**
  * Requeues the next batch of deliveries of one recovery. Among the recoveries that no other instance has locked,
  * selects the recovery with the fewest recovered deliveries. Each delivery becomes due with the first attempt of a new
