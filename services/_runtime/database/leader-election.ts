@@ -6,6 +6,7 @@ export type LeaderElection = ReturnType<typeof createLeaderElection>;
 
 export function createLeaderElection(config: PostgresConfig, schema: string) {
   const heldRoles = new Set<string>();
+  const lossListeners: (() => void)[] = [];
   const sql = postgres(config.DATABASE_URL, {
     ...buildPostgresConnectionOptions(config, {
       application_name: `${schema} leadership`,
@@ -18,7 +19,10 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     // The connection has no maximum lifetime, because reconnecting would release the locks.
     max_lifetime: null,
     // PostgreSQL releases all locks of a session when the session ends, so this instance no longer leads any role.
-    onclose: () => heldRoles.clear(),
+    onclose() {
+      heldRoles.clear();
+      for (const listener of lossListeners) listener();
+    },
     onnotice: () => {},
   });
   return {
@@ -32,6 +36,8 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     },
     /** Returns whether this instance is the leader, without a query. Can be outdated shortly after a disconnect. */
     isLeader: (role: string) => heldRoles.has(role),
+    /** Calls `listener` each time when this instance may have ceased to lead its roles. */
+    onLost: (listener: () => void) => void lossListeners.push(listener),
     async checkConnection(): Promise<void> {
       await sql`select 1`;
     },

@@ -46,8 +46,8 @@ export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
 const batchSize = 200;
 /** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
 const maxBatchBytes = 1024 * 1024;
-/** Polls find events whose notification was lost because their process died or NATS was unavailable. */
-const pollIntervalMs = 5_000;
+/** Polls find events whose notification was lost because their process died. One poll is for both streams. */
+const pollIntervalMs = 10_000;
 const standbyIntervalMs = 1_000;
 /** Without an acknowledgment in this time, an event stays in the outbox and is sent again, with the same id. */
 const publishTimeoutMs = 2_500;
@@ -59,16 +59,32 @@ const leaderRole = "relay";
 /** Starts the relay that sends a service's events, in one instance. A full stream does not delay the other one. */
 export function startOutboxRelay(options: RelayOptions) {
   const { service, database, leadership, bus } = options;
+  const stopping = new AbortController();
   /** Notifies the leader of new events in the outbox. */
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const senders = { tills: startStreamSender("tills", options), orders: startStreamSender("orders", options) };
   notifier.subscribe((_, kind) => senders[kind as EventStreamKind]?.pollNow());
-  // Notifications were lost meanwhile, and the streams can have lost events.
-  bus.onConnected(() => {
-    for (const each of eventStreamKinds) senders[each].pollNow();
-  });
-  database.onEventsPublished = (kind) =>
+  const notifyLeader = (kind: EventStreamKind) =>
     leadership.isLeader(leaderRole) ? senders[kind].pollNow() : notifier.publish("all", kind);
+  // Notifications from and to this instance were lost meanwhile, and the streams can have lost events.
+  bus.onConnected(() => eventStreamKinds.forEach(notifyLeader));
+  // Without events, the senders wait for up to a minute, in which no instance would be the leader.
+  leadership.onLost(() => {
+    for (const kind of eventStreamKinds) senders[kind].pollNow();
+  });
+  database.onEventsPublished = notifyLeader;
+
+  async function pollRepeatedly(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await sleep(pollIntervalMs, stopping.signal);
+      // Without the leadership, or after an error, the senders try again themselves, and report errors.
+      const isLeader = leadership.isLeader(leaderRole);
+      const waiting = isLeader ? findWaitingStreams(database.sql).catch(() => eventStreamKinds) : eventStreamKinds;
+      for (const kind of await waiting) senders[kind].pollNow();
+    }
+  }
+
+  const polling = pollRepeatedly();
   return {
     /** Rejects with the latest errors while the events of a stream cannot be sent, or lost ones cannot be sent again. */
     async check(): Promise<void> {
@@ -80,7 +96,8 @@ export function startOutboxRelay(options: RelayOptions) {
     },
     lossRepairs: { tills: senders.tills.lossRepair, orders: senders.orders.lossRepair },
     async stop(): Promise<void> {
-      await Promise.all([senders.tills.stop(), senders.orders.stop()]);
+      stopping.abort();
+      await Promise.all([polling, senders.tills.stop(), senders.orders.stop()]);
     },
   };
 }
@@ -96,6 +113,14 @@ export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: 
   return sql`select * from outbox where ${stream} between ${name} and ${name} order by ${stream}, position`;
 }
 
+/** Returns the streams of which the outbox contains events. */
+async function findWaitingStreams(sql: SqlClient): Promise<readonly EventStreamKind[]> {
+  const [waiting] = await sql<[Record<EventStreamKind, boolean>]>`
+    select exists (${selectOutboxRowsOfStream(sql, "tills")}) as tills,
+      exists (${selectOutboxRowsOfStream(sql, "orders")}) as orders`;
+  return eventStreamKinds.filter((kind) => waiting[kind]);
+}
+
 function startStreamSender(kind: EventStreamKind, { service, database, leadership, bus, log }: RelayOptions) {
   const lossRepair = createStreamLossRepair({
     ...{ service, sql: database.sql, bus, stream: kind, log },
@@ -104,7 +129,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   const stopping = new AbortController();
   /** The error of the latest check of the stream or batch of events; undefined if both succeeded. */
   let lastError: unknown;
-  /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
+  /** Ends the wait until the next check of the stream when it is aborted, so that the outbox is read immediately. */
   let pollTrigger = new AbortController();
 
   /** Checks the stream and sends the next batch of events. Returns whether the outbox may have more of the stream. */
@@ -134,7 +159,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     if (!lossRepair.tryRecordAcknowledgments(acknowledged)) return true;
     await moveToSentEvents(sql, kind, acknowledged);
     const publishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
-    // Events that are committed meanwhile abort the wait between two polls.
+    // Events that are committed meanwhile abort the wait until the next check.
     if (!publishError) return first.foundCount === batchSize || first.foundCount > rows.length;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
     await bus.ensureStream(kind);
@@ -164,7 +189,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     });
     lastError = undefined;
     if (mayHaveMore) return;
-    await sleep(pollIntervalMs, pollTrigger.signal);
+    await sleep(lossRepair.getMsUntilCheck(), pollTrigger.signal);
     pollTrigger = new AbortController();
   });
   return {

@@ -7,6 +7,8 @@ import { findFirstSentSequence, findLastSentEvent, requeueSentEvents, type SentE
 import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-rollback-notice.ts";
 
 const checkIntervalMs = 60_000;
+/** The minimum milliseconds until a check that could not be made because NATS is unavailable. */
+const minPauseMs = 5_000;
 /** The maximum number of deleted sequences that one query compares with the sent events. */
 const deletedBatchSize = 5_000;
 
@@ -116,6 +118,8 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
     async checkIfDue(): Promise<void> {
       if (bus.connectionEpoch() !== checkedEpoch || Date.now() - checkedAt >= checkIntervalMs) await check();
     },
+    /** Returns after how many milliseconds the stream should be checked again, unless NATS connects before. */
+    getMsUntilCheck: () => Math.min(checkIntervalMs, Math.max(minPauseMs, checkedAt + checkIntervalMs - Date.now())),
     /**
      * Records acknowledged sequences. Returns false if the stream may have been rolled back and must be checked first:
      * on another connection than that of the check, or if new events are not above all earlier ones.
