@@ -26,6 +26,16 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
     reason: "Operators, whose keys have locations:any, query metrics of several locations together.",
   },
   {
+    service: "till-ingest",
+    pattern: /^select from tills where next_requeue_at <= now\(\) order by next_requeue_at limit 1$/,
+    reason: "Usually no till is overdue, which one statement finds out at less cost than one for each partition.",
+  },
+  {
+    service: "reporting",
+    pattern: /^select location_id, till_id from "reports" where v2 is not null and day < current_date - /,
+    reason: "Usually no till is to be packed, which one statement finds out at less cost than one for each partition.",
+  },
+  {
     service: "webhooks",
     pattern: /^select m\.id, m\.body, m\.traceparent from unnest\(.* where m\.created_on = any\(\$\d+::date\[\]\)$/,
     reason: "Retries of one claim can be of several days. Only the partitions of these days are read.",

@@ -21,6 +21,9 @@ export const packTillsTask: PeriodicTask<Pick<ReportingContext, "db" | "objects"
   async run(services) {
     const { db, config, log } = services;
     for (const [tillId, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(tillId);
+    // One statement for all partitions, because usually there is nothing to pack.
+    const condition = { hotDays: config.HOT_DAYS, skippedTillIds: [...retryTimes.keys()] };
+    if ((await listTillsToPack(db.sql, "reports", { ...condition, limit: 1 })).length === 0) return;
     let packed = 0;
     for (const partition of await listPartitionNames(db.sql, "reports")) {
       if (packed >= maxTillsPerRun || retryTimes.size >= maxSkippedTills) break;
