@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { findWebhookUrlSyntaxIssue, type WebhookEndpointRejection } from "../endpoints/check-endpoint.ts";
@@ -18,7 +19,7 @@ export interface EndpointCredentials {
   /** The value of the authorization header; null when this header is not sent. */
   apiKey: string | null;
   /** The keys of the signing secrets, newest first. Expired secrets may be included. */
-  secrets: { secret: Uint8Array; expiresAt: number }[];
+  secrets: { secret: KeyObject; expiresAt: number }[];
 }
 
 export type WebhookEndpointLookup = ReturnType<typeof createWebhookEndpointCache>;
@@ -38,6 +39,11 @@ export function createWebhookEndpointCache(
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
 ) {
   const cache = new LRUCache<string, EndpointCredentials>({ max: 20_000 });
+  /** The keys by encrypted secret, so that the webhooks of a recipient share them, and with them the signatures. */
+  const keys = new LRUCache<string, KeyObject>({
+    max: 20_000,
+    memoMethod: (encryptedSecret) => createSecretKey(getSigningKey(encryption.decrypt(encryptedSecret))),
+  });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
   async function loadAll(webhookIds: string[]): Promise<(EndpointCredentials | undefined)[]> {
@@ -57,7 +63,7 @@ export function createWebhookEndpointCache(
         const credentials = {
           apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
           secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
-            secret: getSigningKey(encryption.decrypt(encryptedSecret)),
+            secret: keys.memo(encryptedSecret),
             expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
           })),
         };

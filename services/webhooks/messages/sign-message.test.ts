@@ -33,6 +33,19 @@ describe("a signed message", () => {
     expect(headers["x-popina-hmac-signature"]).toBe(createHmac("sha256", previous).update(body).digest("hex"));
   });
 
+  it("is signed again for another secret and at another time", () => {
+    const secrets = [randomSecret(), randomSecret()];
+    const times = [signedAt, new Date(signedAt.getTime() - 60_000)];
+    const all = times.flatMap((at) =>
+      secrets.map((secret) => {
+        const headers = createWebhookSignatureHeaders(message, { secrets: [secret], signedAt: at });
+        expect(new Webhook(encodeSigningSecret(secret)).verify(body, headers)).toEqual(JSON.parse(body));
+        return headers["webhook-signature"];
+      }),
+    );
+    expect(new Set(all).size).toBe(all.length);
+  });
+
   it("can be signed with a secret that is not ASCII", () => {
     const secret = "clé-secrète-".repeat(6);
     const headers = createWebhookSignatureHeaders(message, { secrets: [secret], signedAt });

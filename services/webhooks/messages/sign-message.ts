@@ -1,5 +1,27 @@
-import { createHmac } from "node:crypto";
+import { type BinaryLike, createHmac, type KeyObject } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
+
+type SigningSecret = BinaryLike | KeyObject;
+
+interface BodySignatures {
+  secret: SigningSecret;
+  timestamp: string;
+  standard: string;
+  popina: string;
+}
+
+/** The latest signatures of each body, because the webhooks of a recipient get the same message with the same secret. */
+const latestSignatures = new WeakMap<Uint8Array, BodySignatures>();
+
+function signBody(id: string, body: Uint8Array, secret: SigningSecret, timestamp: string): BodySignatures {
+  const latest = latestSignatures.get(body);
+  if (latest?.secret === secret && latest.timestamp === timestamp) return latest;
+  const standard = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  const popina = createHmac("sha256", secret).update(body).digest("hex");
+  const signatures = { secret, timestamp, standard, popina };
+  latestSignatures.set(body, signatures);
+  return signatures;
+}
 
 /**
  * Returns the headers that identify and sign a message. `secrets` contains the keys of all active secrets, newest first; at
@@ -8,23 +30,22 @@ import type { WebhookEventName } from "@pragma/contracts/webhook";
  *   secret at any time during a rotation.
  * - The `x-popina-*` headers contain a single signature, because their receivers expect only one. The oldest active
  *   secret signs the message until the rotation ends.
+ *
+ * The body belongs to one message. It must not be changed after the first call.
  */
 export function createWebhookSignatureHeaders(
   { id, event, body }: { id: string; event: WebhookEventName; body: Uint8Array },
-  { secrets, signedAt }: { secrets: readonly (string | Uint8Array)[]; signedAt: Date },
+  { secrets, signedAt }: { secrets: readonly SigningSecret[]; signedAt: Date },
 ): Record<string, string> {
   const timestamp = Math.floor(signedAt.getTime() / 1_000).toString();
-  const signatures = secrets.map((secret) => {
-    const hmac = createHmac("sha256", secret).update(`${id}.${timestamp}.`);
-    return `v1,${hmac.update(body).digest("base64")}`;
-  });
-  const oldest = secrets.at(-1);
+  const signatures = secrets.map((secret) => signBody(id, body, secret, timestamp));
+  const oldest = signatures.at(-1);
   if (oldest === undefined) throw new Error("A message cannot be signed without a secret.");
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": signatures.join(" "),
-    "x-popina-hmac-signature": createHmac("sha256", oldest).update(body).digest("hex"),
+    "webhook-signature": signatures.map(({ standard }) => `v1,${standard}`).join(" "),
+    "x-popina-hmac-signature": oldest.popina,
     "x-popina-webhook-id": id,
     "x-popina-webhook-event": event,
   };
