@@ -65,7 +65,7 @@ async function findMessages(
   if (claims.length === 0) return new Map();
   const keys = [...new Map(claims.map((claim) => [claim.messageId, claim])).values()];
   const days = keys.map(({ createdAt }) => getMessageDay(createdAt));
-  const rows = await sql<{ id: string; body: string; traceparent: string | null }[]>`
+  const rows = await sql`
     select m.id, m.body, m.traceparent
     from unnest(
       ${keys.map(({ locationId }) => locationId)}::uuid[], ${keys.map(({ messageId }) => messageId)}::uuid[],
@@ -73,8 +73,14 @@ async function findMessages(
     ) as key (location_id, id, created_on)
     join webhook_messages m using (location_id, id, created_on)
     -- The join alone would let PostgreSQL open all partitions.
-    where m.created_on = any(${[...new Set(days)]}::date[])`;
-  return new Map(rows.map(({ id, body, traceparent }) => [id, { body: Buffer.from(body), traceparent }]));
+    where m.created_on = any(${[...new Set(days)]}::date[])`.raw();
+  // The bytes are sent as they are stored. They are copied, so that one body does not keep those of the whole batch in memory.
+  return new Map(
+    rows.map(([id, body, traceparent]) => [
+      String(id),
+      { body: Buffer.from(body as Buffer), traceparent: traceparent ? String(traceparent) : null },
+    ]),
+  );
 }
 
 export interface WebhookDeliveryClaimRequest {
