@@ -27,12 +27,13 @@ export class HostConnectionError extends Error {
  */
 export function sortAddresses(
   addresses: readonly LookupAddress[],
-  interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces(),
+  listInterfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces,
 ): LookupAddress[] {
   const v6 = addresses.filter(({ address }) => isIPv6(address));
   const v4 = addresses.filter(({ address }) => !isIPv6(address));
+  if (v4.length === 0 || v6.length === 0) return [...addresses];
   // The range of global unicast addresses is 2000::/3.
-  const hasGlobalIPv6Address = Object.values(interfaces)
+  const hasGlobalIPv6Address = Object.values(listInterfaces())
     .flat()
     .some((own) => own?.family === "IPv6" && !own.internal && /^[23]/.test(own.address));
   const [first, second] = hasGlobalIPv6Address ? [v6, v4] : [v4, v6];
