@@ -39,14 +39,23 @@ export function createWebhookHttpClient({ timeoutMs, maxConnectionsPerOrigin, ..
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
   });
+  /** The parts of endpoints' URLs, because `URL` computes them again at each access. */
+  const targets = new WeakMap<URL, { origin: string; hostname: string; path: string }>();
+  function getTarget(url: URL) {
+    const known = targets.get(url);
+    if (known) return known;
+    const target = { origin: url.origin, hostname: url.hostname, path: url.pathname + url.search };
+    targets.set(url, target);
+    return target;
+  }
   return {
     /** Returns the response, or the reason why there is no response, such as a timeout. Never rejects. */
     post: ({ url, headers, body }: SignedRequest) =>
       new Promise<WebhookPostResult>((resolve) => {
-        const exchange = new HttpExchange(url.hostname, timeoutMs, resolve);
-        const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
+        const { origin, hostname, path } = getTarget(url);
+        const exchange = new HttpExchange(hostname, timeoutMs, resolve);
         try {
-          agent.dispatch({ ...request, headers, body: body as Buffer }, exchange);
+          agent.dispatch({ origin, path, method: "POST", headers, body: body as Buffer }, exchange);
         } catch (error) {
           exchange.onResponseError(undefined, error);
         }
@@ -118,7 +127,10 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#timer);
     // NUL characters are replaced, because PostgreSQL cannot store them in text.
-    const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
+    const response =
+      this.#storedChunks.length === 0
+        ? ""
+        : Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
     this.#resolve(
       this.#response
         ? { ...this.#response, response }
