@@ -1,5 +1,5 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./deliveries.ts";
 
 /** A message to store. The message of an event has the same id as the event. */
@@ -46,6 +46,9 @@ export async function insertMessages(
 ): Promise<InsertedWebhookMessage[]> {
   // Messages are sorted, so that two transactions insert the same messages in the same sequence and cannot deadlock.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
+  const deliveryRows = deliveries.map(({ deliveryId, webhookId, messageId, isClaimed }) => {
+    return { delivery_id: deliveryId, webhook_id: webhookId, message_id: messageId, is_claimed: isClaimed };
+  });
   const isSending = sql`(input.is_claimed and w.state = 'active')`;
   return sql<InsertedWebhookMessage[]>`
     with input_message as (
@@ -72,7 +75,7 @@ export async function insertMessages(
         w.location_id, input.delivery_id, w.id, m.message_id, m.event,
         case when ${isSending} then 'sending' else 'pending' end,
         1, 1, 0, case when ${isSending} then ${leaseExpiresAt}::timestamptz else ${now} end, ${now}
-      from jsonb_to_recordset(${toRecordsetParameter(sql, deliveries)})
+      from jsonb_to_recordset(${sql.json(deliveryRows)})
         as input (delivery_id uuid, webhook_id uuid, message_id uuid, is_claimed boolean)
       join input_message m on m.message_id = input.message_id
       join new_event on new_event.event_id = m.message_id
@@ -81,7 +84,7 @@ export async function insertMessages(
       returning location_id, id, message_id, webhook_id, state
     )
     select
-      new_event.event_id as message_id, d.id as delivery_id, d.webhook_id,
+      new_event.event_id as message_id, d.id as delivery_id,
       d.state = 'sending' as is_claimed, w.state = 'active' as is_active, w.revision
     from new_event
     left join delivery d on d.message_id = new_event.event_id
