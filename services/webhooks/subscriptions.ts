@@ -17,8 +17,9 @@ async function enqueueForSubscribers<Event extends WebhookEventName>(
   message: OutgoingWebhookMessage<Event>,
 ): Promise<boolean> {
   const { event, data } = message;
-  const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId: data.locationId, event });
-  return webhookIds.length > 0 && messageEnqueuer.enqueueMessage(webhookIds, message);
+  const orderId = event.startsWith("order.") && "id" in data ? data.id : null;
+  const subscribers = await messageEnqueuer.findSubscribers({ locationId: data.locationId, event, orderId });
+  return subscribers.webhookIds.length > 0 && messageEnqueuer.enqueueMessage(subscribers, message);
 }
 
 const orderEventSubscriptions = (["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map(
@@ -93,7 +94,8 @@ const endpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as
         where w.location_id = ${data.locationId} and w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
       const webhookIds = otherWebhooks.map(({ id }) => id);
-      return messageEnqueuer.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
+      const message = { messageId, event, time, sequence: null, data, traceparent };
+      return messageEnqueuer.enqueueMessage({ webhookIds, isErased: false }, message);
     },
   ),
 );

@@ -39,30 +39,40 @@ const testMessage = (messageId: string) => ({
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   data: { locationId: subscription.locationId, webhookId: subscription.webhook.id, message: "“It works”, \\ \u0001" },
 });
+const enqueue = (webhookIds: string[], message: ReturnType<typeof testMessage>) =>
+  messageEnqueuer.enqueueMessage({ webhookIds, isErased: false }, message);
 const readMessageBody = async (id: string) => {
   const [row] = await service.db.sql<{ body: string }[]>`select body from webhook_messages where id = ${id}`;
   return row && JSON.parse(row.body);
 };
 
 describe("concurrent events", () => {
-  it("each find the webhooks that subscribe to them", async () => {
+  it("each find the webhooks that subscribe to them, and whether their orders were erased", async () => {
     const { locationId, webhook } = subscription;
-    const webhookIds = await Promise.all([
-      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "order.paid" }),
-      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "order.call" }),
-      messageEnqueuer.findSubscribedWebhookIds({ locationId: randomUUID(), event: "order.paid" }),
-      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "report.finalized" }),
+    const [erasedOrderId, otherOrderId] = [randomUUID(), randomUUID()];
+    await service.db.sql`insert into erased_orders ${service.db.sql({ locationId, orderId: erasedOrderId })}`;
+    const subscribers = await Promise.all([
+      messageEnqueuer.findSubscribers({ locationId, event: "order.paid", orderId: otherOrderId }),
+      messageEnqueuer.findSubscribers({ locationId, event: "order.paid", orderId: erasedOrderId }),
+      messageEnqueuer.findSubscribers({ locationId, event: "order.call", orderId: otherOrderId }),
+      messageEnqueuer.findSubscribers({ locationId: randomUUID(), event: "order.paid", orderId: erasedOrderId }),
+      messageEnqueuer.findSubscribers({ locationId, event: "report.finalized", orderId: null }),
     ]);
-    expect(webhookIds).toEqual([[webhook.id], [], [], [webhook.id]]);
+    const webhookIds = [webhook.id];
+    expect(subscribers).toEqual([
+      { webhookIds, isErased: false },
+      { webhookIds, isErased: true },
+      { webhookIds: [], isErased: false },
+      { webhookIds: [], isErased: false },
+      { webhookIds, isErased: false },
+    ]);
   });
 
   it("are each stored once and unchanged, and the scheduler polls once", async () => {
     const webhookIds = [subscription.webhook.id, randomUUID()];
     const ids = Array.from({ length: 20 }, () => randomUUID());
     polledWebhookIds.length = 0;
-    expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
-      ids.map(() => true),
-    );
+    expect(await Promise.all(ids.map((id) => enqueue(webhookIds, testMessage(id))))).toEqual(ids.map(() => true));
     expect(await readMessageBody(ids[7] ?? "")).toMatchObject({
       meta: { id: ids[7], event: "test" },
       data: testMessage("").data,
@@ -73,9 +83,7 @@ describe("concurrent events", () => {
       20,
     );
 
-    expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
-      ids.map(() => false),
-    );
+    expect(await Promise.all(ids.map((id) => enqueue(webhookIds, testMessage(id))))).toEqual(ids.map(() => false));
     expect(polledWebhookIds).toHaveLength(1);
   });
 
@@ -90,13 +98,13 @@ describe("concurrent events", () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()];
     const firstDueMs = Date.now() - 60_000;
     for (const [index, id] of ids.entries()) {
-      await messageEnqueuer.enqueueMessage(webhookIds, testMessage(id));
+      await enqueue(webhookIds, testMessage(id));
       await service.db.sql`
         update webhook_deliveries set event = 'order.call', due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
     }
     // Only the loop that limits the test messages of each location may claim a test message.
     const testMessageId = randomUUID();
-    await messageEnqueuer.enqueueMessage(webhookIds, testMessage(testMessageId));
+    await enqueue(webhookIds, testMessage(testMessageId));
     await service.db
       .sql`update webhook_deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
     const claimRequests = webhookIds.map((webhookId) => ({
@@ -125,9 +133,9 @@ describe("concurrent events", () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     polledWebhookIds.length = 0;
     const results = await Promise.allSettled([
-      messageEnqueuer.enqueueMessage(validWebhookIds, testMessage(ids[0])),
-      messageEnqueuer.enqueueMessage(invalidWebhookIds, testMessage(ids[1])),
-      messageEnqueuer.enqueueMessage(validWebhookIds, testMessage(ids[2])),
+      enqueue(validWebhookIds, testMessage(ids[0])),
+      enqueue(invalidWebhookIds, testMessage(ids[1])),
+      enqueue(validWebhookIds, testMessage(ids[2])),
     ]);
     expect(results).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
     expect(await readMessageBody(ids[2])).toBeDefined();

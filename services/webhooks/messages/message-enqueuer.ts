@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookMessageBody, WebhookMessageData } from "@pragma/contracts/webhook-message";
-import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
@@ -23,6 +23,19 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 
 export type WebhookMessageEnqueuer = ReturnType<typeof createWebhookMessageEnqueuer>;
 
+/** An event whose subscribers are searched. `orderId` is null if the event is not about an order. */
+interface EventMatch {
+  locationId: string;
+  event: WebhookEventName;
+  orderId: string | null;
+}
+
+interface EventSubscribers {
+  webhookIds: string[];
+  /** Whether the personal data of the event's order was erased before. An erasure that follows is repeated later. */
+  isErased: boolean;
+}
+
 type AddressedMessage = NewWebhookMessage & { webhookIds: readonly string[] };
 
 interface MessageEnqueuerOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
@@ -35,16 +48,20 @@ export function createWebhookMessageEnqueuer({ db, clock, config, scheduler }: M
   const insertBatched = batchCalls(insertAll, batchOptions);
 
   /** Starts the attempts of deliveries for which it reserves capacity. Returns for each message whether it is new. */
-  async function insertAll(newItems: AddressedMessage[]): Promise<boolean[]> {
-    const items = await redactErasedOrders(db.sql, newItems);
+  async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const now = clock();
-    const reservedDeliveries = items.flatMap(({ webhookIds, body: text, subject: _, ...message }) => {
-      const body = Buffer.from(text);
-      return webhookIds.map((webhookId) => ({
-        reservation: scheduler.reserve(webhookId),
-        delivery: { ...message, createdAt: now, body, deliveryId: randomUUID(), webhookId },
-      }));
-    });
+    const reservedDeliveries = items.flatMap(
+      ({ messageId, locationId, event, traceparent, webhookIds, body: text }) => {
+        const body = Buffer.from(text);
+        return webhookIds.map((webhookId) => ({
+          reservation: scheduler.reserve(webhookId),
+          delivery: {
+            ...{ deliveryId: randomUUID(), webhookId, messageId, locationId, event, traceparent, body },
+            createdAt: now,
+          },
+        }));
+      },
+    );
     const deliveries = reservedDeliveries.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
@@ -72,55 +89,46 @@ export function createWebhookMessageEnqueuer({ db, clock, config, scheduler }: M
   }
 
   return {
-    /** Returns the ids of the webhooks that subscribe to an event of a location. */
-    findSubscribedWebhookIds: batchCalls(async (matches: { locationId: string; event: WebhookEventName }[]) => {
-      const rows = await db.sql<{ position: number; id: string }[]>`
-        select match.position, w.id
-        from rows from (jsonb_to_recordset(${toRecordsetParameter(db.sql, matches)}) as (location_id uuid, event text))
-          with ordinality as match (location_id, event, position)
+    /**
+     * Returns the webhooks that subscribe to an event of a location, and whether the personal data of the event's order
+     * was erased.
+     */
+    findSubscribers: batchCalls(async (matches: EventMatch[]) => {
+      const rows = await db.sql<{ position: number; id: string; isErased: boolean }[]>`
+        select match.position, w.id, erased.order_id is not null as is_erased
+        from rows from (
+            jsonb_to_recordset(${toRecordsetParameter(db.sql, matches)}) as (location_id uuid, event text, order_id uuid)
+          )
+          with ordinality as match (location_id, event, order_id, position)
         join webhooks w on w.location_id = match.location_id
+        left join erased_orders erased on erased.location_id = match.location_id and erased.order_id = match.order_id
         where w.state <> 'deleted' and match.event = any(w.events)`;
-      const webhookIdsByMatch = matches.map((): string[] => []);
-      for (const { position, id } of rows) webhookIdsByMatch[position - 1]?.push(id);
-      return webhookIdsByMatch;
+      const subscribers = matches.map((): EventSubscribers => ({ webhookIds: [], isErased: false }));
+      for (const { position, id, isErased } of rows) {
+        const ofMatch = subscribers[position - 1];
+        ofMatch?.webhookIds.push(id);
+        if (ofMatch) ofMatch.isErased = isErased;
+      }
+      return subscribers;
     }, batchOptions),
     /**
      * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
      * webhooks are attempted as soon as the endpoint has capacity. Deliveries to paused or disabled webhooks stay
-     * pending.
+     * pending. If the order was erased, stores the message without personal data.
      *
      * @returns false when the event had already been handled.
      */
     enqueueMessage<Event extends WebhookEventName>(
-      webhookIds: readonly string[],
+      { webhookIds, isErased }: EventSubscribers,
       message: OutgoingWebhookMessage<Event>,
     ): Promise<boolean> {
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
-      const body = serializeWebhookMessage(message);
+      const text = serializeWebhookMessage(message);
+      const body = isErased ? redactPersonalDataInJson(text) : text;
       return insertBatched({ messageId, locationId: data.locationId, event, subject, traceparent, body, webhookIds });
     },
   };
-}
-
-/** Returns the messages, without personal data if they are about orders that were erased. */
-async function redactErasedOrders(sql: SqlClient, messages: AddressedMessage[]): Promise<AddressedMessage[]> {
-  const ofOrders = messages.filter(({ event }) => event.startsWith("order."));
-  if (ofOrders.length === 0) return messages;
-  const erased = await sql<{ locationId: string; orderId: string }[]>`
-    select location_id, order_id from erased_orders
-    where (location_id, order_id) in (
-      select * from unnest(
-        ${ofOrders.map(({ locationId }) => locationId)}::uuid[], ${ofOrders.map(({ subject }) => subject)}::uuid[]
-      )
-    )`;
-  if (erased.length === 0) return messages;
-  const keys = new Set(erased.map(({ locationId, orderId }) => `${locationId} ${orderId}`));
-  return messages.map((message) =>
-    keys.has(`${message.locationId} ${message.subject}`)
-      ? { ...message, body: redactPersonalDataInJson(message.body) }
-      : message,
-  );
 }
 
 /** Returns the body of a message as JSON text. */
