@@ -31,7 +31,7 @@ const sidebars: SidebarsConfig = {
     category("Live orders", ["order-live", "stock-from-live-orders"]),
     category("Points of sale and backoffices", ["push-a-till", "catalog-sync", "jobs"]),
     category("Webhooks", ["webhooks", "webhook-receivers", "webhook-events"]),
-    category("Tools and reference", ["client", "collections", "glossary", "changelog"]),
+    category("Tools and reference", ["client", "collections", "performance", "glossary", "changelog"]),
     category("Legacy", ["legacy-tills"]),
   ],
 };

@@ -71,7 +71,7 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
 }
 
 /** More connections would send fewer statements in one system call. With one, PostgreSQL would use only one core. */
-export const lookupConnections = 2;
+const lookupConnections = 2;
 
 type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 
