@@ -1,4 +1,3 @@
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
 import type { ServiceName } from "@pragma/contracts/service-names";
@@ -18,6 +17,7 @@ import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-document
 import { mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
 import { mcpMethods } from "./mcp/mcp-route.ts";
 import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
+import { responseAlreadySent } from "./server/response-already-sent.ts";
 
 interface GatewayAppOptions {
   requestId: GatewayMiddleware;
@@ -107,13 +107,13 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   app.onError((error, context) => {
     const request = context.get("request");
     const { outgoing, requestId } = request;
-    if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
+    if (outgoing.destroyed && !outgoing.headersSent) return responseAlreadySent;
     request.errorCode = toApiError(error).code;
     if (outgoing.headersSent) {
       // The status has already been sent, so the client can detect the error only if the connection is closed.
       log.error({ err: error, requestId }, "response aborted after an error");
       outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
+      return responseAlreadySent;
     }
     return toFetchResponse(createLoggedErrorResponse(error, { requestId, log, docsUrl }), context.req.method);
   });

@@ -33,6 +33,7 @@ const guides = [
   "month-of-orders",
   "order-live",
   "pagination",
+  "performance",
   "production",
   "push-a-till",
   "rate-limits",

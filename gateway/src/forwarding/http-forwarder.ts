@@ -4,7 +4,6 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
@@ -16,6 +15,7 @@ import { createConnectionWait } from "@pragma/runtime/service-calls/connection-w
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
+import { responseAlreadySent } from "../server/response-already-sent.ts";
 import { requestUpstream, type UpstreamResponse } from "./upstream-response.ts";
 
 export interface ForwardTimeouts {
@@ -161,10 +161,10 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
       if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(responseBody);
       // Hono replaces the response to HEAD by another one.
       if (incoming.method === "HEAD") return new Response(null, { status: statusCode, headers });
-      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+      if (outgoing.destroyed) return responseAlreadySent;
       outgoing.writeHead(statusCode, headers);
       outgoing.end(responseBody);
-      return RESPONSE_ALREADY_SENT;
+      return responseAlreadySent;
     }
     if (request.isStreamEnded) responseBody.destroy();
     request.throwIfStreamEnded();
@@ -178,14 +178,14 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     outgoing.setMaxListeners(20);
     await pipeline(responseBody, outgoing).catch(() => {});
     if (upstreamError !== undefined) throw upstreamError;
-    return RESPONSE_ALREADY_SENT;
+    return responseAlreadySent;
   }
 
   return {
     async forward(context: GatewayHonoContext): Promise<Response> {
       const request = context.get("request");
       const { incoming, outgoing, principal } = request;
-      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+      if (outgoing.destroyed) return responseAlreadySent;
       const abort = new AbortController();
       const { signal } = abort;
       const cancel = () => abort.abort(new errors.RequestAbortedError());
