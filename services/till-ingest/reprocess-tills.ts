@@ -86,9 +86,9 @@ const batchSize = 100;
 const maxPendingTills = 1_000;
 
 /** Milliseconds between two polls while a reprocessing is unfinished, which another instance may not continue. */
-const unfinishedPollMs = 1_000;
+const pollMs = 1_000;
 /** Polls find reprocessings whose notification was lost, because their process died or NATS was unavailable. */
-const pollMs = 10_000;
+const idlePollMs = 10_000;
 
 type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">;
 
@@ -109,8 +109,8 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
     },
     processItem: (id) => runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
     concurrency: 1,
-    pollMs,
-    findNextDueMs: async () => ((await hasUnfinishedReprocessing(db.sql)) ? unfinishedPollMs : undefined),
+    ...{ pollMs, idlePollMs },
+    hasItems: () => hasUnfinishedReprocessing(db.sql),
   });
 }
 

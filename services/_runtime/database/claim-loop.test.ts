@@ -118,3 +118,28 @@ it("finishes active items when it is closed, and claims no more", async () => {
   await sleep(80);
   expect(state.due).toEqual([3, 4]);
 });
+
+it("claims nothing and polls less often while there are no items", async () => {
+  let claims = 0;
+  let searches = 0;
+  let itemCount = 0;
+  const { poll, close } = startClaimLoop<number>({
+    ...{ name: "numbers", log, concurrency: 2, pollMs: 20, idlePollMs: 60_000 },
+    async hasItems() {
+      searches += 1;
+      return itemCount > 0;
+    },
+    async claim() {
+      claims += 1;
+      return [];
+    },
+    async processItem() {},
+  });
+  await sleep(200);
+  expect({ searches, claims }).toEqual({ searches: 1, claims: 0 });
+  itemCount = 1;
+  poll();
+  // An item that is not due, or that another process holds, is searched for at the shorter interval.
+  await eventually("several claims", () => claims >= 3);
+  await close();
+});

@@ -13,6 +13,10 @@ interface ClaimLoopOptions<Item> {
   concurrency: number;
   /** The maximum time between two claims, in milliseconds. Calls of `poll` cause additional claims. */
   pollMs: number;
+  /** For items that are rare: returns whether there are any, due now or later. Without any, nothing is claimed. */
+  hasItems?(): Promise<boolean>;
+  /** The maximum time between two calls of `hasItems` while there are none, in milliseconds. */
+  idlePollMs?: number;
   /** Returns in how many milliseconds the next item is due, if any. The next claim follows then, or after `pollMs`. */
   findNextDueMs?(): Promise<number | undefined>;
 }
@@ -26,12 +30,14 @@ const minDuePollMs = 100;
 /** Starts a loop that claims and processes items that are due. When an item ends, it claims the next ones. */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs, findNextDueMs } = options;
+  const { hasItems = async () => true, idlePollMs = pollMs } = options;
   const closing = new AbortController();
   const active = new Set<Promise<void>>();
   const outage = createOutageLog(log, `cannot claim ${name}`);
   let isPollRequested = false;
   let claiming: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let maxPauseMs = pollMs;
 
   function poll(): void {
     isPollRequested = true;
@@ -46,7 +52,9 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
       isPollRequested = false;
       const limit = concurrency - active.size;
       try {
-        const items = await claim(limit);
+        const isIdle = !(await hasItems());
+        maxPauseMs = isIdle ? idlePollMs : pollMs;
+        const items = isIdle ? [] : await claim(limit);
         for (const item of items) startItem(item);
         if (items.length >= limit) isPollRequested = true;
         outage.recordRecovery();
@@ -56,8 +64,9 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
         isPollRequested = true;
       }
     }
-    const dueMs = (await findNextDueMs?.().catch(() => undefined)) ?? pollMs;
-    if (!closing.signal.aborted) timer = setTimeout(poll, Math.min(pollMs, Math.max(minDuePollMs, Math.ceil(dueMs))));
+    const dueMs = (await findNextDueMs?.().catch(() => undefined)) ?? maxPauseMs;
+    if (!closing.signal.aborted)
+      timer = setTimeout(poll, Math.min(maxPauseMs, Math.max(minDuePollMs, Math.ceil(dueMs))));
     claiming = undefined;
     if (isPollRequested) poll();
   }

@@ -95,9 +95,9 @@ const maxRetryDelaySeconds = 60;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
 /** Milliseconds between two polls while exports are unfinished, which other instances may have to continue. */
-const unfinishedPollMs = 1_000;
+const pollMs = 1_000;
 /** Polls find exports whose notification was lost, because their process died or NATS was unavailable. */
-const pollMs = 10_000;
+const idlePollMs = 10_000;
 
 /** Thrown when the claim was lost, when the process stops, or when exports of other locations wait. */
 export class ExportInterruptedError extends Error {}
@@ -125,8 +125,8 @@ export function startExportLoop<Types extends ExportTypes>(
     claim: (limit) => claimExports(db.sql, kind, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
     processItem: (claim, signal) => runExport(services, kind, work, { claim, signal }),
     concurrency: kind.concurrency,
-    pollMs,
-    findNextDueMs: async () => ((await hasUnfinishedExport(db.sql, kind.name)) ? unfinishedPollMs : undefined),
+    ...{ pollMs, idlePollMs },
+    hasItems: () => hasUnfinishedExport(db.sql, kind.name),
   });
 }
 

@@ -111,8 +111,8 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
 
   /** Claims and delivers test messages. */
   const testLoop = startClaimLoop({
-    ...{ name: "tests", log, pollMs: idlePollMs, concurrency: maxActiveTests },
-    findNextDueMs: async () => ((await hasUnsettledTestDelivery(sql)) ? pollMs : undefined),
+    ...{ name: "tests", log, pollMs, idlePollMs, concurrency: maxActiveTests },
+    hasItems: () => hasUnsettledTestDelivery(sql),
     claim: (limit) => claimWebhookTestDeliveries(sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
@@ -128,10 +128,9 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
   });
   /** Requeues the failed deliveries for which a recovery was requested. */
   const recoveryLoop = startClaimLoop({
-    ...{ name: "recoveries", log, pollMs: idlePollMs, concurrency: 1 },
-    findNextDueMs: async () => ((await hasUnfinishedRecovery(sql)) ? pollMs : undefined),
+    ...{ name: "recoveries", log, pollMs, idlePollMs, concurrency: 1 },
+    hasItems: () => hasUnfinishedRecovery(sql),
     async claim() {
-      if (!(await hasUnfinishedRecovery(sql))) return [];
       const webhookId = await db.transaction((tx) => requeueRecoveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
