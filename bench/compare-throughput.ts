@@ -34,7 +34,7 @@ export async function compareThroughput(
   { label, ours, others, reportProgress }: ThroughputComparison,
 ): Promise<ProductToBaselineComparison[]> {
   const seconds = environment.isQuick ? 1 : 3;
-  const turns = environment.isQuick ? 2 : 7;
+  const turns = environment.isQuick ? 2 : 5;
   const measure = async ({ origin, path, headers, cpuSeconds }: MeasuredPath) => {
     const before = cpuSeconds();
     const { requests, perSecond } = await runWrk({
