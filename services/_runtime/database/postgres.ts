@@ -16,6 +16,8 @@ export type { SqlClient, SqlFragment, SqlTransaction };
 /** A connection pool for the schema of a service. Unqualified names in queries refer to that schema. */
 export interface Database {
   sql: SqlClient;
+  /** The connections of `lookUp`. */
+  lookups: SqlClient;
   /** The pool of the read replica, which may lack recent writes. `read` decides whether it can be used. */
   replica: SqlClient | undefined;
   schema: string;
@@ -103,6 +105,7 @@ export function createDatabasePool(
   };
   const database: Database = {
     sql,
+    lookups,
     replica,
     schema,
     connectionConfig: { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE },

@@ -31,12 +31,14 @@ export function createStatementRecorder(definition: AnyServiceDefinition): State
     definition: {
       ...definition,
       createResources(resources, config) {
-        resources.db.sql.options.debug = (_, text, parameters, types) => {
-          // A comment would extend to the end of the text once this is one line.
-          const line = text.replace(/--.*$/gm, "").replace(/\s+/g, " ").trim();
-          const statement = { text: line, types: types as number[], parameters };
-          statements.set(statement.text, statement);
-        };
+        const { sql, lookups } = resources.db;
+        for (const client of [sql, lookups])
+          client.options.debug = (_, text, parameters, types) => {
+            // A comment would extend to the end of the text once this is one line.
+            const line = text.replace(/--.*$/gm, "").replace(/\s+/g, " ").trim();
+            const statement = { text: line, types: types as number[], parameters };
+            statements.set(statement.text, statement);
+          };
         return definition.createResources(resources, config);
       },
     },
