@@ -18,7 +18,7 @@ interface UpstreamOptions {
 
 /**
  * Sends a request and returns its response, when its body has arrived if it is buffered, otherwise when its headers have
- * arrived. `Dispatcher.request` does the same with a stream for every body, which takes most of the time of a small one.
+ * arrived. `Dispatcher.request` makes a stream for every body, which small ones do not need.
  */
 export function requestUpstream(
   dispatcher: Dispatcher,
