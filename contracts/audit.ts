@@ -22,6 +22,7 @@ export const auditActionDescriptions = {
   "webhook.resumed": "A webhook was resumed",
   "webhook.deleted": "A webhook was deleted",
   "delivery.replayed": "A delivery of a webhook was replayed",
+  "deliveries.replayed": "Deliveries of webhooks were replayed",
   "deliveries.recovered": "A recovery of failed deliveries was started",
   "till.reprocessed": "A till was queued for reprocessing",
   "till.requeued": "A till without a result was queued again",

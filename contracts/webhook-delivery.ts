@@ -2,6 +2,7 @@ import { array, object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";
+import { checkSinceIsNotAfterUntil, dayOrInstantQueryParameter } from "./pagination.ts";
 import { webhookEventNames } from "./webhook.ts";
 
 export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed"] as const;
@@ -92,6 +93,38 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
 });
 
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
+
+const maxReplayedDeliveries = 1_000;
+
+export const ReplayDeliveriesRequest = object({
+  webhookId: z.guid().optional().meta({ description: "Replays only deliveries to the webhook with this ID." }),
+  event: z.enum(webhookEventNames).optional().describe("Replays only deliveries of this event type."),
+  state: z.enum(["failed", "succeeded", "pending"]).default("failed").describe("State of the deliveries to replay"),
+  since: dayOrInstantQueryParameter(
+    "Replays only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
+  ),
+  until: dayOrInstantQueryParameter(
+    "Replays only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
+  ),
+  limit: z.int().min(1).max(maxReplayedDeliveries).default(100).describe("Maximum number of deliveries to replay"),
+  locationId: z
+    .guid()
+    .optional()
+    .meta({ description: "ID of the location of the webhooks. Defaults to the API key's location." }),
+})
+  .check(checkSinceIsNotAfterUntil)
+  .meta({ id: "ReplayDeliveries", example: { event: "order.paid", since: "2026-05-28", limit: 500 } });
+
+export const ReplayedDeliveries = object({
+  replayedCount: field.count("Number of deliveries that are replayed"),
+  remainingCount: field.count("Number of further deliveries that match, which are not replayed because of the limit"),
+}).meta({
+  id: "ReplayedDeliveries",
+  description: "Numbers of deliveries that are replayed, and that remain",
+  example: { replayedCount: 42, remainingCount: 0 },
+});
+
+export type ReplayedDeliveries = z.infer<typeof ReplayedDeliveries>;
 
 export const RecoverDeliveriesRequest = object({
   since: RequestDateTime.meta({

@@ -21,7 +21,9 @@ import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./querie
 import { listChangesRoute } from "./routes/changes.ts";
 import {
   getWebhookDeliveryRoute,
+  listAllDeliveriesRoute,
   listWebhookDeliveriesRoute,
+  replayDeliveriesRoute,
   replayWebhookDeliveryRoute,
   testWebhookRoute,
 } from "./routes/deliveries.ts";
@@ -105,7 +107,10 @@ export const createWebhooksServiceDefinition = ({
       rotateSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
+      // Must come before the route with `{id}`, which also matches the path of this route.
+      listAllDeliveriesRoute,
       getWebhookDeliveryRoute,
+      replayDeliveriesRoute,
       replayWebhookDeliveryRoute,
       getWebhookRoute,
       deleteWebhookRoute,

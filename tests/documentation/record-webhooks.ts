@@ -272,6 +272,10 @@ async function recordFailedDelivery(
   await recordExchange("webhook-deliveries-failed", list);
   for (const name of ["webhook-delivery-failed", "webhook-deliveries-failed"])
     updateExample(name, (example) => withDocumentedTimes(example, createFailedDeliveryTimes()));
+  await recordExchange("webhook-replay-failed", {
+    ...{ method: "POST", path: "/v1/webhooks/deliveries/replay" },
+    body: { event: "order.call", since: day },
+  });
   await sendRequest({ method: "DELETE", path: `/v1/webhooks/${webhook.id}` });
 }
 

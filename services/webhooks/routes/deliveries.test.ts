@@ -397,3 +397,104 @@ it("returns a delivery with exactly the documented fields", async () => {
   const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
   await service.getJson(`/v1/webhooks/deliveries/${id}`, WebhookDeliveryDetails.strict(), subscription.principal);
 });
+
+describe("the deliveries of all webhooks of a location", () => {
+  const listAll = (query: string, principal: TestWebhookWithSecret["principal"]) =>
+    service.getJson(`/v1/webhooks/deliveries${query}`, paginatedSchema(WebhookDelivery), principal);
+
+  /** Two webhooks of one location, with two succeeded and two failed deliveries each, and one of another location. */
+  async function deliverToTwoWebhooks() {
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
+    const { principal, recipientId, locationId } = subscription;
+    const body = { recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
+    const second = (await (await service.request("POST", "/v1/webhooks/", { principal, body })).json()) as {
+      id: string;
+    };
+    const other = await service.createSubscription(endpoint.url, { events: ["order.paid"] });
+    await publishOrders(other, 1);
+    const succeed = await publishOrders(subscription, 2);
+    await eventually("4 deliveries", async () => (await listAll("?state=succeeded", principal)).meta.totalCount === 4);
+    endpoint.setHandler(createFixedStatusResponseHandler(500));
+    const fail = await publishOrders(subscription, 2);
+    await eventually("4 failures", async () => (await listAll("?state=failed", principal)).meta.totalCount === 4);
+    endpoint.setHandler(createFixedStatusResponseHandler(204));
+    return { endpoint, subscription, principal, locationId, second, other, succeed, fail };
+  }
+
+  it("are listed newest first, filtered, and page by page", async () => {
+    const { principal, subscription, second, fail, succeed, other } = await deliverToTwoWebhooks();
+    const { data, meta } = await listAll("?size=100", principal);
+    expect(meta.totalCount).toBe(8);
+    expect(data.map(({ createdAt }) => createdAt)).toEqual(
+      data
+        .map(({ createdAt }) => createdAt)
+        .toSorted()
+        .reverse(),
+    );
+    expect(new Set(data.map(({ webhookId }) => webhookId))).toEqual(new Set([subscription.webhook.id, second.id]));
+    expect(new Set(data.slice(0, 4).map(({ messageId }) => messageId))).toEqual(new Set(fail));
+    const seen: string[] = [];
+    for (let token: string | null = ""; token !== null; ) {
+      const page: Awaited<ReturnType<typeof listAll>> = await listAll(
+        `?size=3${token && `&pageToken=${token}`}`,
+        principal,
+      );
+      seen.push(...page.data.map(({ id }) => id));
+      token = page.nextPageToken;
+    }
+    expect(seen).toEqual(data.map(({ id }) => id));
+    expect((await listAll("?size=3&index=2", principal)).data.map(({ id }) => id)).toEqual(seen.slice(6));
+    const ofSecond = (await listAll(`?webhookId=${second.id}&state=succeeded&event=order.paid`, principal)).data;
+    expect(new Set(ofSecond.map(({ messageId }) => messageId))).toEqual(new Set(succeed));
+    expect((await listAll("?event=order.call", principal)).data).toEqual([]);
+    expect((await listAll("?until=2020-01-01", principal)).data).toEqual([]);
+    expect((await listAll(`?webhookId=${other.webhook.id}`, principal)).data).toEqual([]);
+    await service.request("DELETE", `/v1/webhooks/${second.id}`, { principal });
+    expect((await listAll("", principal)).meta.totalCount).toBe(4);
+  });
+
+  it("are replayed by filter, oldest first, up to the limit", async () => {
+    const { principal, endpoint, fail, locationId, second } = await deliverToTwoWebhooks();
+    const replay = async (body: object) =>
+      (await service.request("POST", "/v1/webhooks/deliveries/replay", { principal, body })).json();
+    const [before] = (await listAll(`?state=failed&webhookId=${second.id}&size=100`, principal)).data.toReversed();
+    expect(await replay({ webhookId: second.id, limit: 1 })).toEqual({ replayedCount: 1, remainingCount: 1 });
+    await eventually("the oldest delivery to succeed", async () =>
+      (await listAll(`?state=succeeded&webhookId=${second.id}`, principal)).data.some(({ id }) => id === before?.id),
+    );
+    expect(await replay({})).toEqual({ replayedCount: 3, remainingCount: 0 });
+    await eventually(
+      "all deliveries to succeed",
+      async () => (await listAll("?state=succeeded", principal)).meta.totalCount === 8,
+    );
+    const received = endpoint.receivedWebhooks.map(({ headers }) => String(headers["webhook-id"]));
+    for (const messageId of fail) expect(received.lastIndexOf(messageId)).toBeGreaterThan(received.indexOf(messageId));
+    expect(await replay({})).toEqual({ replayedCount: 0, remainingCount: 0 });
+    expect(await replay({ state: "succeeded", event: "order.call" })).toEqual({ replayedCount: 0, remainingCount: 0 });
+    const audited = await service.db.sql`
+      select from outbox where type = 'audit.recorded' and body like ${`%deliveries.replayed%`} and location_id = ${locationId}
+      union all select from sent_events where type = 'audit.recorded' and location_id = ${locationId}`;
+    expect(audited.length).toBeGreaterThan(0);
+  });
+
+  it("of another location are neither listed nor replayed", async () => {
+    const { principal, other, locationId } = await deliverToTwoWebhooks();
+    expect((await listAll("?size=100", other.principal)).meta.totalCount).toBe(1);
+    const path = "/v1/webhooks/deliveries/replay";
+    const body = { locationId };
+    expect((await service.request("POST", path, { principal: other.principal, body })).status).toBe(403);
+    expect(
+      (await service.request("POST", path, { principal: other.principal, body: { state: "failed" } })).status,
+    ).toBe(202);
+    expect((await listAll("?state=failed", principal)).meta.totalCount).toBe(4);
+  });
+
+  it("are not replayed if the request is invalid", async () => {
+    const { principal } = await service.createSubscription(receiver.addEndpoint().url);
+    const body = { state: "sending", event: "order.unknown", limit: 1_001, since: "2026-05-30", until: "2026-05-29" };
+    const response = await service.request("POST", "/v1/webhooks/deliveries/replay", { principal, body });
+    const { errors } = (await response.json()) as { errors: { path: string }[] };
+    expect([response.status, ...errors.map(({ path }) => path).toSorted()]).toEqual([400, "event", "limit", "state"]);
+  });
+});

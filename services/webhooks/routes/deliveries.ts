@@ -11,19 +11,32 @@ import {
 import { computeStartOfDay } from "@pragma/contracts/time-zone";
 import { webhookEventNames } from "@pragma/contracts/webhook";
 import {
+  ReplayDeliveriesRequest,
+  ReplayedDeliveries,
   WebhookDelivery,
   type WebhookDeliveryAttempt,
   WebhookDeliveryDetails,
   webhookDeliveryStates,
 } from "@pragma/contracts/webhook-delivery";
-import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import {
+  runAfterCommit,
+  type SqlClient,
+  type SqlFragment,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
+import { createValidatingJsonBodyParser, type RouteHandlerInput } from "@pragma/runtime/http/define-route";
+import {
+  createdAtCursorSchema,
+  createPageResponse,
+  queryNewestRowsPageResponse,
+} from "@pragma/runtime/http/page-response";
 import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
-import { defineWebhooksRoute } from "../context.ts";
+import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-enqueuer.ts";
 import {
   getMessageDay,
@@ -31,6 +44,7 @@ import {
   webhookDeliveryByIdCondition,
   webhookDeliveryColumns,
 } from "../queries/deliveries.ts";
+import { listDeliveriesOfLocation, requeueDeliveries } from "../queries/deliveries-of-location.ts";
 import { insertMessages } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
@@ -40,19 +54,47 @@ import {
   webhookPathParams,
 } from "./params.ts";
 
-const listDeliveriesQuery = z
+const deliveryFilterShape = {
+  event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
+  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
+  since: dayOrInstantQueryParameter(
+    "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
+  ),
+  until: dayOrInstantQueryParameter(
+    "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
+  ),
+  ...paginationQueryShape,
+};
+
+const listDeliveriesQuery = z.object(deliveryFilterShape).check(checkSinceIsNotAfterUntil);
+
+const listAllDeliveriesQuery = z
   .object({
-    event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
-    state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
-    since: dayOrInstantQueryParameter(
-      "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
-    ),
-    until: dayOrInstantQueryParameter(
-      "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
-    ),
-    ...paginationQueryShape,
+    webhookId: z.guid().optional().meta({ description: "Returns only deliveries to the webhook with this ID." }),
+    ...deliveryFilterShape,
+    locationId: locationIdQueryParameter(),
   })
   .check(checkSinceIsNotAfterUntil);
+
+export const listAllDeliveriesRoute = defineWebhooksRoute({
+  method: "get",
+  path: "/v1/webhooks/deliveries/",
+  operationId: "listAllDeliveries",
+  summary: "List the deliveries of all webhooks",
+  description:
+    "Returns the deliveries to all webhooks of the location, newest first. Deliveries to deleted webhooks are not included. Deliveries are stored for 30 days.",
+  request: { query: listAllDeliveriesQuery },
+  responses: { 200: { description: "A page of deliveries, newest first", schema: paginatedSchema(WebhookDelivery) } },
+  errors: ["location_forbidden", "location_not_found", "invalid_page_token"],
+  async handle({ query, principal, services, context, url, origin }) {
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    const filter = await resolveDeliveryFilter(query, { locationId, principal, services, context });
+    const { sql } = services.db;
+    return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, (range) =>
+      listDeliveriesOfLocation(sql, { locationId, webhookId: query.webhookId, matches: toSql(sql, filter) }, range),
+    );
+  },
+});
 
 export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   method: "get",
@@ -64,25 +106,11 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   responses: { 200: { description: "A page of deliveries, newest first", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
-    const webhook = await requireReadableWebhook(services, params, principal);
-    const { event, state, since, until } = query;
-    const hasDays = [since, until].some((bound) => bound && "day" in bound);
-    const { location } = principal;
-    const timeZone = !hasDays
-      ? "UTC"
-      : location?.id === webhook.locationId
-        ? location.timeZone
-        : (await services.locations.getById(webhook.locationId, context)).timeZone;
+    const { id, locationId } = await requireReadableWebhook(services, params, principal);
+    const filter = await resolveDeliveryFilter(query, { locationId, principal, services, context });
     const { sql } = services.db;
-    const boundInstant = (bound: DayOrInstant, addedDays = 0) =>
-      sql`${"day" in bound ? computeStartOfDay(bound.day, timeZone, addedDays) : bound.instant}::timestamptz`;
-    const where = sql`
-      location_id = ${webhook.locationId} and webhook_id = ${webhook.id}
-      ${event === undefined ? sql`` : sql`and event = ${event}`}
-      ${state === undefined ? sql`` : sql`and state = ${state}`}
-      ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
-      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
-    const request = { query, locationId: webhook.locationId, principal, url, origin };
+    const where = sql`location_id = ${locationId} and webhook_id = ${id} and ${toSql(sql, filter)}`;
+    const request = { query, locationId, principal, url, origin };
     const rows = { columns: webhookDeliveryColumns(sql), table: sql`webhook_deliveries d`, where };
     return queryNewestRowsPageResponse<WebhookDeliveryRow>(request, sql, rows);
   },
@@ -193,6 +221,97 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
     return jsonResponse(202, delivery, { location: `/v1/webhooks/deliveries/${delivery.id}` });
   },
 });
+
+export const replayDeliveriesRoute = defineWebhooksRoute({
+  method: "post",
+  path: "/v1/webhooks/deliveries/replay",
+  operationId: "replayDeliveries",
+  summary: "Replay deliveries",
+  description:
+    "Resends the messages of the deliveries that match the filters, oldest first, and at most `limit` of them. By default, only failed deliveries match. Each of them is replayed as if you had [replayed it alone](/api/replay-delivery). Test messages are not replayed. If `remainingCount` is not 0, send the request again.",
+  request: { body: createValidatingJsonBodyParser(ReplayDeliveriesRequest) },
+  responses: {
+    202: { description: "The numbers of deliveries that are replayed, and that remain", schema: ReplayedDeliveries },
+  },
+  errors: ["location_forbidden", "location_not_found"],
+  async handle({ body, principal, services, context, audit }) {
+    const { db, clock, deliveryWorker } = services;
+    const locationId = resolveAuthorizedLocationId(principal, body.locationId);
+    const { state, webhookId, event, since, until } = body;
+    const filter = await resolveDeliveryFilter(body, { locationId, principal, services, context });
+    const replayed = await db.transaction(async (tx) => {
+      const selection = { locationId, webhookId, matches: toSql(tx, filter) };
+      const { webhookIds, ...counts } = await requeueDeliveries(tx, selection, { limit: body.limit, now: clock() });
+      await publishAuditEvent(tx, audit, {
+        ...{ action: "deliveries.replayed", locationId, target: { type: "location", id: locationId } },
+        details: {
+          state,
+          ...(webhookId && { webhookId }),
+          ...(event && { event }),
+          ...(since && { since: describeBound(since) }),
+          ...(until && { until: describeBound(until) }),
+          ...counts,
+        },
+      });
+      runAfterCommit(tx, () => deliveryWorker.scheduler.poll(webhookIds));
+      return counts;
+    });
+    return jsonResponse(202, replayed);
+  },
+});
+
+const describeBound = (bound: DayOrInstant): string => ("day" in bound ? bound.day : bound.instant);
+
+/** Which deliveries a request selects, with its days as instants. */
+interface DeliveryFilter {
+  event: string | undefined;
+  state: string | undefined;
+  since: Date | string | undefined;
+  /** Whether a delivery that was created at `until` does not match, because `until` is the end of a day. */
+  isBefore: boolean;
+  until: Date | string | undefined;
+}
+
+async function resolveDeliveryFilter(
+  {
+    event,
+    state,
+    since,
+    until,
+  }: Partial<Pick<z.output<typeof listDeliveriesQuery>, "event" | "state" | "since" | "until">>,
+  {
+    locationId,
+    principal: { location },
+    services,
+    context,
+  }: Pick<DeliveryRequest, "principal" | "services" | "context"> & { locationId: string },
+): Promise<DeliveryFilter> {
+  const hasDays = [since, until].some((bound) => bound && "day" in bound);
+  const { timeZone } = !hasDays
+    ? { timeZone: "UTC" }
+    : location?.id === locationId
+      ? location
+      : await services.locations.getById(locationId, context);
+  const toInstant = (bound: DayOrInstant, addedDays = 0) =>
+    "day" in bound ? computeStartOfDay(bound.day, timeZone, addedDays) : bound.instant;
+  return {
+    ...{ event, state },
+    since: since && toInstant(since),
+    isBefore: until !== undefined && "day" in until,
+    until: until && toInstant(until, 1),
+  };
+}
+
+/** Returns the condition for the rows of `webhook_deliveries` that match. */
+function toSql(sql: SqlClient | SqlTransaction, { event, state, since, isBefore, until }: DeliveryFilter): SqlFragment {
+  return sql`(
+    ${event === undefined ? sql`true` : sql`event = ${event}`}
+    and ${state === undefined ? sql`true` : sql`state = ${state}`}
+    and ${since === undefined ? sql`true` : sql`created_at >= ${since}::timestamptz`}
+    and ${until === undefined ? sql`true` : sql`created_at ${isBefore ? sql`<` : sql`<=`} ${until}::timestamptz`})`;
+}
+
+type DeliveryRequest = RouteHandlerInput<undefined, undefined, undefined, WebhooksServiceContext>;
 
 export const testWebhookRoute = defineWebhooksRoute({
   method: "post",

@@ -170,6 +170,32 @@ export const webhooksContractTestCases: TagContractTestCases = {
     requestsByOutcome: { 200: requestOfNewWebhook, webhook_not_found: requestOfUnknownId },
     statusForOtherLocation: 404,
   },
+  listAllDeliveries: {
+    requestsByOutcome: {
+      200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }),
+      location_not_found: ({ product }) => ({
+        query: { locationId: randomUUID(), since: "2026-05-28" },
+        key: product.adminKey,
+      }),
+    },
+    statusForOtherLocation: 403,
+  },
+  replayDeliveries: {
+    requestsByOutcome: {
+      location_forbidden: ({ otherLocation }) => ({ body: { locationId: otherLocation.locationId } }),
+      location_not_found: ({ product }) => ({
+        body: { locationId: randomUUID(), since: "2026-05-28" },
+        key: product.adminKey,
+      }),
+      202: async ({ testLocation }) => {
+        const { webhookId } = (await createDeliveryInState(testLocation, endpointUrl, "failed")) as {
+          webhookId?: string;
+        };
+        return { body: { webhookId, locationId: testLocation.locationId } };
+      },
+    },
+    statusForOtherLocation: 403,
+  },
   getDelivery: {
     requestsByOutcome: {
       200: async ({ testLocation }) => ({
