@@ -131,6 +131,16 @@ export interface RequestIssue {
   message: string;
 }
 
+/** What separates the message of an issue from the received value, which follows it. */
+const receivedValueSeparator = "; got ";
+
+/** Returns the message of an issue with the received value, as JSON. */
+export const appendReceivedValue = (message: string, value: string): string =>
+  `${message}${receivedValueSeparator}${value}`;
+
+/** Returns the message of an issue without the received value, which can be personal data. */
+export const withoutReceivedValue = (message: string): string => message.split(receivedValueSeparator, 1)[0] ?? "";
+
 /** A configured limit that a request would exceed. */
 export interface ExceededLimit {
   /** The name of the limit in the documentation, such as `webhooks`. */

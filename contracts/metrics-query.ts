@@ -2,7 +2,13 @@ import { array, object, z } from "zod";
 import { countDays } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 import { addIssue, boundedString, withUnstorableTextCheck } from "./fields.ts";
-import { markAsListParameter } from "./list-parameter.ts";
+import {
+  markAsListParameter,
+  maxListCharacters,
+  nameListParameter,
+  quoteListItem as quote,
+  splitList,
+} from "./list-parameter.ts";
 import {
   canCombineMetricDimensions,
   canMeasureByDimension,
@@ -33,7 +39,6 @@ export const metricLimits = {
 
 const defaultLimit = 100;
 const minSince = "1900-01-01";
-const maxListCharacters = 1_000;
 const maxFiltersCharacters = 20_000;
 const filtersExample = '{"paymentMethod": ["card"], "room": ["Terrasse"]}';
 
@@ -55,27 +60,6 @@ interface MetricSortField {
 
 /** The accepted values by dimension. */
 export type MetricFilters = Partial<Record<MetricDimension, string[]>>;
-
-const quote = (name: string) => JSON.stringify(name.slice(0, 60));
-
-const splitList = (text: string) => text.split(",").map((item) => item.trim());
-
-/** Returns the schema of a list of different names, separated by commas. */
-function nameListParameter<Name extends string>(kind: string, names: readonly Name[], max: number) {
-  return boundedString(maxListCharacters).transform((text, context): Name[] => {
-    const listed = text.trim() === "" ? [] : splitList(text);
-    const found = new Set<Name>();
-    for (const item of listed) {
-      const name = names.find((candidate) => candidate === item);
-      if (name === undefined)
-        addIssue(context, "invalid_value", `${quote(item)} is not a ${kind}. Use some of: ${names.join(", ")}`);
-      else if (found.has(name)) addIssue(context, "duplicate", `Contains ${name} twice. Remove one of them`);
-      else found.add(name);
-    }
-    if (listed.length > max) addIssue(context, "too_big", `Must have at most ${max} ${kind}s; got ${listed.length}`);
-    return [...found];
-  });
-}
 
 const measuresParameter = nameListParameter("measure", metricMeasureNames, metricMeasureNames.length)
   .refine((measures) => measures.length > 0, {

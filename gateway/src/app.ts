@@ -108,7 +108,8 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     const request = context.get("request");
     const { outgoing, requestId } = request;
     if (outgoing.destroyed && !outgoing.headersSent) return responseAlreadySent;
-    request.errorCode = toApiError(error).code;
+    const { code, issues } = toApiError(error);
+    Object.assign(request, { errorCode: code, issues });
     if (outgoing.headersSent) {
       // The status has already been sent, so the client can detect the error only if the connection is closed.
       log.error({ err: error, requestId }, "response aborted after an error");

@@ -33,6 +33,7 @@ import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequest } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createKeyCheckedStreamTracker } from "./streams/stream-tracker.ts";
+import { listPathWords } from "./usage/hide-path-values.ts";
 import { createUsageCounter } from "./usage/usage-counter.ts";
 import { startUsageSender } from "./usage/usage-sender.ts";
 
@@ -79,7 +80,7 @@ export async function startGateway({
   });
   const bus = createEventBus(config, { name: "gateway", log });
   endProcessIfServerIsUnusable(bus.connected);
-  const usage = createUsageCounter();
+  const usage = createUsageCounter(listPathWords(documents.full.body.toString()));
   const usageSender = startUsageSender({
     counter: usage,
     send: (batch) => bus.request(usageBatchTopic, batch, { timeoutMs: usageReplyTimeoutMs }),

@@ -2,7 +2,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
 import { withDocumentedTimes } from "./documented-webhook-values.ts";
 
-/** Records the examples of the usage of an API key that has sent two requests, of which one has failed. */
+/** Records the examples of the usage of an API key that has sent three requests, of which two have failed. */
 export async function recordUsageExamples({
   recorder,
   createKey,
@@ -19,17 +19,22 @@ export async function recordUsageExamples({
     key,
     headers: { "x-request-id": "nightly-import-17" },
   });
+  await sendRequest({ path: "/v1/usage?granularity=week", key, headers: { "x-request-id": "dashboard-4" } });
   const [usagePath, failuresPath] = [`/v1/usage?keyId=${keyId}`, `/v1/usage/failures?keyId=${keyId}`];
   // Sent with the operator's key, because the requests of the key itself would be counted, too.
   await eventually("the usage of the key", async () => {
     const [usage, failures] = await Promise.all(
       [usagePath, failuresPath].map((path) => sendRequest({ path, key: adminKey })),
     );
-    return usage?.body.meta.totalCount === 2 && failures?.body.meta.totalCount === 1;
+    return usage?.body.meta.totalCount === 3 && failures?.body.meta.totalCount === 2;
   });
   await recordExchange("usage", { path: usagePath, key: adminKey });
+  await recordExchange("usage-by-route", { path: `/v1/usage?groupBy=route&keyId=${keyId}`, key: adminKey });
   await recordExchange("usage-failures", { path: failuresPath, key: adminKey });
-  const times = { periodStart: "2026-06-15T10:00:00.000Z", failedAt: "2026-06-15T10:02:11.482Z" };
+  const times = {
+    periodStart: "2026-06-15T10:00:00.000Z",
+    failedAt: ["2026-06-15T10:02:14.906Z", "2026-06-15T10:02:11.482Z"],
+  };
   for (const name of ["usage", "usage-failures"]) {
     updateExample(name, (example) => withDocumentedTimes(example, times));
   }

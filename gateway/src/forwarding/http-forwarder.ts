@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
-import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
+import { ApiError, apiErrorDefinitions, type RequestIssue } from "@pragma/contracts/errors";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
@@ -158,7 +158,10 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     const { statusCode, body: responseBody } = upstreamResponse;
     const headers = pickClientHeaders(upstreamResponse.headers);
     if (!(responseBody instanceof Readable)) {
-      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(responseBody);
+      if (headers["content-type"] === problemContentType) {
+        const { code, issues } = readProblem(responseBody);
+        Object.assign(request, { errorCode: code, issues });
+      }
       // Hono replaces the response to HEAD by another one.
       if (incoming.method === "HEAD") return new Response(null, { status: statusCode, headers });
       if (outgoing.destroyed) return responseAlreadySent;
@@ -284,13 +287,15 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
 
 const problemContentType = "application/problem+json";
 
-/** Returns the error code in the body of an error response, or undefined if the body contains none. */
-export function readProblemCode(body: Uint8Array): string | undefined {
+/** Returns the error code and the issues in the body of an error response, as far as the body contains them. */
+export function readProblem(body: Uint8Array): { code: string | undefined; issues?: RequestIssue[] } {
   try {
-    const { code } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
-    return typeof code === "string" && Object.hasOwn(apiErrorDefinitions, code) ? code : undefined;
+    const { code, errors } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+    return typeof code === "string" && Object.hasOwn(apiErrorDefinitions, code)
+      ? { code, issues: errors }
+      : { code: undefined };
   } catch {
-    return undefined;
+    return { code: undefined };
   }
 }
 

@@ -7,7 +7,7 @@ import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import { type RequestRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
-import { readProblemCode } from "./http-forwarder.ts";
+import { readProblem } from "./http-forwarder.ts";
 import { getRoutePrefix, routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
 
@@ -74,7 +74,7 @@ export function createSubrequestSender({ authenticate, rateLimiter, forwarder, a
     const service = (routeTable as Partial<Record<string, ServiceName>>)[prefix];
     if (!service) throw new Error(`No route matches ${path}.`);
     const logFields: Record<string, unknown> = {};
-    const log = (outcome: Pick<FinishedSubrequest, "status" | "code" | "bytes">) => {
+    const log = (outcome: Pick<FinishedSubrequest, "status" | "code" | "issues" | "bytes">) => {
       const milliseconds = performance.now() - startedAt;
       addToLog(request, { method: "GET", route: prefix, upstream: service, path, milliseconds, logFields, ...outcome });
     };
@@ -87,7 +87,7 @@ export function createSubrequestSender({ authenticate, rateLimiter, forwarder, a
       const response = await forwarder.get(service, identity, { target, signal });
       const bytes = await readLimitedBody(response, turn);
       const { status, headers } = response;
-      log({ status, code: response.ok ? undefined : readProblemCode(bytes), bytes: bytes.byteLength });
+      log({ status, ...(response.ok ? { code: undefined } : readProblem(bytes)), bytes: bytes.byteLength });
       return new Response(bytes.byteLength > 0 ? bytes : null, { status, headers });
     } catch (cause) {
       const error = signal.aborted ? signal.reason : cause;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import { maxClientAddressLength, maxUserAgentLength } from "@pragma/contracts/audit";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
@@ -74,6 +74,8 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   key: CachedApiKey | undefined;
   /** The error code if the gateway itself, or a service in another process, responds with an error. */
   errorCode: string | undefined;
+  /** The issues of an invalid request. */
+  issues: readonly RequestIssue[] | undefined;
   isRetried = false;
   /** Whether the response is a stream, which stays open until the client disconnects. */
   isStream = false;

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestIssue } from "@pragma/contracts/errors";
 import { type Logger, writeLogLines } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
-import type { UsageCounter } from "../usage/usage-counter.ts";
+import type { FinishedRequest, UsageCounter } from "../usage/usage-counter.ts";
 import type { GatewayRequestState } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
@@ -21,11 +23,14 @@ interface RequestLogOptions {
  */
 export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
   let lines: RequestLogLine[] = [];
+  /** What usage stores of failed requests, but logs do not contain. */
+  let failureDetails = new Map<RequestLogLine, FailureDetails>();
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
-    const pendingLines = lines;
+    const [pendingLines, pendingDetails] = [lines, failureDetails];
     lines = [];
+    failureDetails = new Map();
     clearTimeout(timer);
     timer = undefined;
     const now = Date.now();
@@ -35,7 +40,8 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
       if (!line.isStream) {
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
-      usage.add(line, now);
+      const details = pendingDetails.get(line);
+      usage.add(details ? { ...line, ...details } : line, now);
     }
     writeLogLines(
       log,
@@ -44,22 +50,30 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
     );
   }
 
-  function addLine(line: RequestLogLine): void {
+  function addLine(line: RequestLogLine, details: FailureDetails): void {
     lines.push(line);
+    if (line.status >= 400) failureDetails.set(line, details);
     timer ??= setTimeout(flush, flushDelayMs);
   }
 
   return {
     add(request: GatewayRequestState): void {
       const line = createLogLine(request);
-      addLine(line);
+      addLine(line, { requestIssues: request.issues, requestBytes: readContentLength(request.incoming) });
       // The span of a probe is never ended, so it is not exported.
       if (request.span.isRecording() && !isSuccessfulProbe(line)) endRequestSpan(request.span, line);
     },
     /** Adds a request that the gateway sent to a service while it handled `request`. It counts as usage of the same key. */
-    addSubrequest(request: GatewayRequestState, { logFields, ...subrequest }: FinishedSubrequest): void {
+    addSubrequest(request: GatewayRequestState, { logFields, issues, ...subrequest }: FinishedSubrequest): void {
       // The client's request is still in progress, so it looks aborted.
-      addLine({ ...createLogLine(request), aborted: undefined, ...subrequest, isSubrequest: true, ...logFields });
+      const line = {
+        ...createLogLine(request),
+        aborted: undefined,
+        ...subrequest,
+        isSubrequest: true,
+        ...logFields,
+      } as const;
+      addLine(line, { requestIssues: issues, requestBytes: null });
     },
     flush,
   };
@@ -74,6 +88,14 @@ export interface FinishedSubrequest extends Pick<RequestLogLine, "route" | "upst
   bytes: number;
   /** The fields that the service added, if it runs in this process. */
   logFields: Record<string, unknown>;
+  issues?: readonly RequestIssue[] | undefined;
+}
+
+type FailureDetails = Pick<FinishedRequest, "requestIssues" | "requestBytes">;
+
+function readContentLength({ headers }: IncomingMessage): number | null {
+  const length = headers["content-length"];
+  return length === undefined ? null : Number(length);
 }
 
 /** Returns whether a request is a health check that succeeded. Load balancers send one every few seconds. */

@@ -31,7 +31,7 @@ function takeAll(counter: UsageCounter) {
 const totalOf = (items: { requestCount: number }[]) => items.reduce((sum, { requestCount }) => sum + requestCount, 0);
 
 it("counts requests by key, minute, route and class of statuses", () => {
-  const counter = createUsageCounter();
+  const counter = createUsageCounter(new Set());
   for (const status of [200, 201, 304, 404, 499, 503]) counter.add(request({ status }), now);
   counter.add(request(), now + 60_000);
   counter.add(request({ keyId: "other" }), now);
@@ -56,7 +56,7 @@ it("counts requests by key, minute, route and class of statuses", () => {
 });
 
 it("ignores requests without a valid key, and never contains a path that a client chose", () => {
-  const counter = createUsageCounter();
+  const counter = createUsageCounter(new Set());
   counter.add(request({ keyId: undefined, status: 401 }), now);
   expect(counter.takeBatch()).toBeUndefined();
   counter.add(request({ route: undefined, path: "/openapi.full.json" }), now);
@@ -67,7 +67,7 @@ it("ignores requests without a valid key, and never contains a path that a clien
 });
 
 it("counts requests that were not forwarded for the route that they asked for", () => {
-  const counter = createUsageCounter();
+  const counter = createUsageCounter(new Set());
   for (const path of ["/v2/tills", "/v2/tills/an-id"])
     counter.add(request({ route: undefined, path, status: 429 }), now);
   expect(takeAll(counter).counts).toMatchObject([{ route: "/v2/tills", statusClass: 4, requestCount: 2 }]);
@@ -75,10 +75,10 @@ it("counts requests that were not forwarded for the route that they asked for", 
 
 describe("failures", () => {
   it("are listed one by one, with time, error code and request id", () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     counter.add(request({ method: "POST", status: 409, code: "till_conflict", requestId: "one" }), now);
     counter.add(request({ status: 404, requestId: "two" }), now + 1);
-    const item = { keyId: "key", route: "/v2/tills", count: 1 };
+    const item = { keyId: "key", route: "/v2/tills", path: "/v2/tills/", issues: [], requestBytes: null, count: 1 };
     expect(takeAll(counter).failures).toEqual([
       {
         ...item,
@@ -93,7 +93,7 @@ describe("failures", () => {
   });
 
   it("that are equal are represented by the latest three, and the last one counts the others", () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     for (let index = 0; index < 10_000; index++) {
       counter.add(request({ status: 429, code: "rate_limited", requestId: `${index}` }), now + index);
     }
@@ -107,7 +107,7 @@ describe("failures", () => {
   });
 
   it("of one key are limited, so that they leave room for other keys", () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     for (let status = 400; status < 500; status++) counter.add(request({ status }), now);
     counter.add(request({ keyId: "other", status: 400 }), now);
     const { counts, failures } = takeAll(counter);
@@ -118,7 +118,7 @@ describe("failures", () => {
 });
 
 it("limits memory and batches: the largest batch fits into a NATS message, and what is not counted is reported", () => {
-  const counter = createUsageCounter();
+  const counter = createUsageCounter(new Set());
   const code = "accounting_config_not_found";
   let added = 0;
   for (let index = 0; index < 60_000; index++) {
@@ -139,4 +139,48 @@ it("limits memory and batches: the largest batch fits into a NATS message, and w
   }
   counter.add(request(), now);
   expect(takeAll(counter).counts).toHaveLength(1);
+});
+
+it("keeps of a failed request what its developer needs, without received values", () => {
+  const counter = createUsageCounter(new Set(["replay"]));
+  const issue = (message: string, path = "a") => ({ in: "body" as const, path, code: "custom" as const, message });
+  const requestIssues = [
+    issue('Must be a UUID; got "jean@example.com"'),
+    issue("x".repeat(1_000), "y".repeat(1_000)),
+    ...Array.from({ length: 10 }, () => issue("Is required")),
+  ];
+  counter.add(request({ status: 400, path: "/v1/orders/jean@example.com", requestIssues, requestBytes: 12 }), now);
+  const [failure] = takeAll(counter).failures;
+  expect(failure).toMatchObject({ path: "/v1/orders/{hidden}", requestBytes: 12 });
+  expect(failure?.issues).toHaveLength(5);
+  expect(failure?.issues[0]).toEqual(issue("Must be a UUID"));
+  expect(failure?.issues[1]).toMatchObject({ path: "y".repeat(120), message: "x".repeat(240) });
+});
+
+it("fits into a NATS message of 1 MiB, whatever failed", () => {
+  const counter = createUsageCounter(new Set());
+  const requestIssues = Array.from({ length: 5 }, () => ({
+    ...{
+      in: "body" as const,
+      path: "\u4e00\0\ud800".repeat(500),
+      code: "custom" as const,
+      message: "\u4e00".repeat(500),
+    },
+  }));
+  for (let key = 0; key < 100; key++)
+    counter.add(
+      request({
+        keyId: randomUUID(),
+        status: 400,
+        requestId: "r".repeat(128),
+        requestIssues,
+        path: `/v1/${"a/".repeat(500)}`,
+      }),
+      now,
+    );
+  for (let key = 0; key < 2_000; key++) counter.add(request({ keyId: randomUUID(), route: "/v1/accounting" }), now);
+  for (const batch of takeAll(counter).batches) {
+    expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThan(1024 * 1024);
+    expect(JSON.stringify(batch.failures)).not.toMatch(/\\u/);
+  }
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
+import { type RequestIssue, withoutReceivedValue } from "@pragma/contracts/errors";
+import { failedRequestTextLimits, maxStoredIssues, type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
 import { getRoutePrefix, mcpPath, routeTable } from "../forwarding/route-table.ts";
+import { hidePathValues } from "./hide-path-values.ts";
 
 /** The fields of a finished request that are counted. Their names are those of the log line of the request. */
 export interface FinishedRequest {
@@ -13,15 +15,20 @@ export interface FinishedRequest {
   status: number;
   code?: unknown;
   requestId: string;
+  requestIssues?: readonly RequestIssue[] | undefined;
+  /** The size of the body that the client announced. */
+  requestBytes?: number | null | undefined;
 }
+
+type StoredFailure = UsageBatch["failures"][number];
 
 /** Requests that failed in the same way: with the same key, route, method, status and error code. */
-interface FailureGroup extends Omit<UsageBatch["failures"][number], "failedAt" | "requestId"> {
+interface FailureGroup extends Pick<StoredFailure, "keyId" | "route" | "method" | "status" | "code" | "count"> {
   /** The latest of the requests, oldest first. */
-  latest: { failedAt: number; requestId: string }[];
+  latest: (Pick<StoredFailure, "requestId" | "path" | "issues" | "requestBytes"> & { failedAt: number })[];
 }
 
-/** The only routes that are counted, besides `other`. Paths that clients choose are never stored. */
+/** The only routes that are counted, besides `other`. */
 const routes = new Set([...Object.keys(routeTable), mcpPath]);
 
 /** Maximum number of counts in memory: of one minute for as many keys as the gateway caches, with two counts each. */
@@ -33,8 +40,11 @@ const maxLatestPerGroup = 3;
 
 export type UsageCounter = ReturnType<typeof createUsageCounter>;
 
-/** Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. */
-export function createUsageCounter() {
+/**
+ * Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. `pathWords` are the
+ * words of the API's paths.
+ */
+export function createUsageCounter(pathWords: ReadonlySet<string>) {
   /** By key, minute, route and class of statuses, oldest first. */
   const counts = new Map<string, UsageBatch["counts"][number]>();
   let failureGroups = new Map<string, FailureGroup>();
@@ -55,7 +65,9 @@ export function createUsageCounter() {
     }
     group.count++;
     if (group.latest.length === maxLatestPerGroup) group.latest.shift();
-    group.latest.push({ failedAt: now, requestId });
+    const path = hidePathValues(request.path, pathWords);
+    const issues = toStoredIssues(request.requestIssues);
+    group.latest.push({ failedAt: now, requestId, path, issues, requestBytes: request.requestBytes ?? null });
   }
 
   function takeCounts(): UsageBatch["counts"] {
@@ -69,11 +81,11 @@ export function createUsageCounter() {
     for (const [groupKey, { latest, count, ...group }] of failureGroups) {
       if (taken.length + latest.length > usageBatchLimits.failures) return taken;
       failureGroups.delete(groupKey);
-      for (const [index, { failedAt, requestId }] of latest.entries()) {
+      for (const [index, { failedAt, ...details }] of latest.entries()) {
         // The latest request also stands for those that are not in the batch.
         const isLast = index === latest.length - 1;
         const time = new Date(failedAt).toISOString();
-        taken.push({ ...group, failedAt: time, requestId, count: isLast ? 1 + count - latest.length : 1 });
+        taken.push({ ...group, ...details, failedAt: time, count: isLast ? 1 + count - latest.length : 1 });
       }
     }
     failureGroups = new Map();
@@ -108,3 +120,17 @@ export function createUsageCounter() {
     },
   };
 }
+
+/** Returns the first issues, without received values, and cut to the lengths that a batch allows. */
+function toStoredIssues(issues: readonly RequestIssue[] = []): StoredFailure["issues"] {
+  const { issuePath, issueMessage } = failedRequestTextLimits;
+  return issues.slice(0, maxStoredIssues).map(({ in: part, path, code, message }) => ({
+    in: part,
+    path: removeControls(path).slice(0, issuePath),
+    code,
+    message: removeControls(withoutReceivedValue(message)).slice(0, issueMessage),
+  }));
+}
+
+/** Removes control characters and unpaired surrogates, which take six bytes in JSON, and of which PostgreSQL rejects some. */
+const removeControls = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "");

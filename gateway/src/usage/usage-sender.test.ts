@@ -24,7 +24,7 @@ describe("a sender of usage", () => {
   };
 
   it("sends a batch without a reply again unchanged, and what was counted meanwhile with another id", async () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     const sent: string[] = [];
     const replies = [new Error("timeout"), "failed", "unknown reply", "stored", "stored"];
     const sender = startUsageSender({
@@ -52,7 +52,7 @@ describe("a sender of usage", () => {
   });
 
   it("drops a batch that accounts rejects, and goes on", async () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     const replies = ["rejected", "stored"];
     const sender = startUsageSender({
       ...{ counter, log, intervalMs: 1_000_000 },
@@ -67,7 +67,7 @@ describe("a sender of usage", () => {
   });
 
   it("sends at the interval, and the rest when it is stopped", async () => {
-    const counter = createUsageCounter();
+    const counter = createUsageCounter(new Set());
     const batches: UsageBatch[] = [];
     const sender = startUsageSender({
       ...{ counter, log, intervalMs: 10 },

@@ -33,6 +33,8 @@ export interface PageOfJsonItems<Position> {
   total: number;
   /** The position of the last item on the page, or null if no further items follow. */
   last: Position | null;
+  /** Further fields of the response, such as totals over all pages. */
+  otherFields?: Record<string, unknown>;
 }
 
 type PagePosition = Record<string, string | number>;
@@ -69,13 +71,17 @@ export async function createPageResponse<Schema extends z.ZodType<PagePosition>>
   if (token) requireSameList(token.filters, filters);
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
-  const { items, total, last } = await find({ after: token ?? null, offset: token ? 0 : index * size, limit });
+  const { items, total, last, otherFields } = await find({
+    after: token ?? null,
+    offset: token ? 0 : index * size,
+    limit,
+  });
   const isPartial = last !== null && items.length < limit;
   const next = isPartial ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next, filters });
   const isContinuation = token?.left !== undefined;
   const fields = buildPaginationFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
-  return createSerializedJsonResponse(200, buildDataListJson(items, fields));
+  return createSerializedJsonResponse(200, buildDataListJson(items, { ...otherFields, ...fields }));
 }
 
 /** The column must have millisecond precision, because page tokens contain the time in milliseconds. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Transform } from "node:stream";
+import type { RequestIssue } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { getInternalScopesOfCaller, type InternalCallerName } from "@pragma/contracts/service-names";
@@ -23,6 +24,8 @@ export interface RequestPrincipalAndMetadata {
   readonly client?: RequestClient | undefined;
   /** The gateway's log line, if it runs in the same process. The service adds its fields to it. */
   readonly logFields?: Record<string, unknown>;
+  /** Set to the issues of an invalid request, if the gateway runs in the same process. */
+  issues?: readonly RequestIssue[] | undefined;
   /** Returns a stream that verifies the signed body of a request from another process. Undefined without such a body. */
   readonly createBodyVerifier?: () => Transform;
 }

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  appendReceivedValue,
   maxReportedIssues,
   type RequestIssue,
   type RequestIssueCode,
@@ -32,7 +33,9 @@ function toRequestIssue(
   const path = formatIssuePath(issue.path, basePath);
   if (value === undefined && issue.code !== "custom")
     return { in: part, path, code: "required", message: "Is required" };
-  const message = `${describeIssue(issue, value)}${describeReceivedValue(value, issue.path)}`;
+  const received = describeReceivedValue(value, issue.path);
+  const description = describeIssue(issue, value);
+  const message = received === undefined ? description : appendReceivedValue(description, received);
   return { in: part, path, code: getIssueCode(issue), message };
 }
 
@@ -176,12 +179,11 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   }
 }
 
-/** Returns a text with the received value; empty for possible secrets, objects and strings of over 60 characters. */
-function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
-  if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
+/** Returns the received value as JSON; undefined for possible secrets, objects and strings of over 60 characters. */
+function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string | undefined {
+  if (/secret|key|token|password/i.test(String(path.at(-1)))) return undefined;
   // Parsing has rounded a larger integer, so that the client has sent another one.
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return "";
-  if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;
-  if (typeof value === "string" && value.length <= 60) return `; got ${JSON.stringify(value)}`;
-  return "";
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return undefined;
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  return typeof value === "string" && value.length <= 60 ? JSON.stringify(value) : undefined;
 }

@@ -124,6 +124,7 @@ async function serveRequest<Services>(
       response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context, query, handling });
     } catch (error) {
       response = createLoggedErrorResponse(error, { requestId, log, docsUrl, logFields });
+      if (requestIdentity && error instanceof ApiError) requestIdentity.issues = error.issues;
     }
     const { status } = response;
     const seconds = (performance.now() - started) / 1000;
@@ -283,6 +284,7 @@ function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {
 }
 
 function requireScope(granted: readonly string[], scope: RouteScope): void {
+  if (scope === "any") return;
   const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : hasScope(granted, scope as ApiScope);
   if (!isAllowed) {
     throw new ApiError("scope_missing", {

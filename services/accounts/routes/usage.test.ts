@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiConsumer, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
-import { FailedRequest, type UsageBatch, UsageCount, usageBatchTopic } from "@pragma/contracts/usage";
+import { FailedRequest, type UsageBatch, UsagePage, usageBatchTopic } from "@pragma/contracts/usage";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -55,18 +55,23 @@ function send({ id = randomUUID(), counts = [], failures = [] }: Partial<UsageBa
 /** Creates a location with a key, and returns their ids and a principal that reads the usage of the location. */
 async function createLocationWithKey() {
   const locationId = await importTestLocation(accounts, buildLocationImport());
-  const { apiKey } = await accounts.sendJson(
-    { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: "Acme" } },
-    { status: 201, schema: CreatedApiKey },
-  );
-  const path = `/internal/keys/${hashApiKey(apiKey)}`;
-  const { keyId } = await accounts.getJson(path, ResolvedApiKey, gatewayConsumerTestPrincipal);
+  const apiKey = await createKey(locationId, "Acme");
   return {
     locationId,
-    keyId,
+    keyId: await findKeyId(apiKey),
     prefix: apiKey.slice(0, 14),
     principal: buildTestLocationPrincipal(locationId, "usage:read"),
   };
+}
+
+async function createKey(locationId: string, consumerName: string): Promise<string> {
+  const request = { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName } };
+  return (await accounts.sendJson(request, { status: 201, schema: CreatedApiKey })).apiKey;
+}
+
+async function findKeyId(apiKey: string): Promise<string> {
+  const path = `/internal/keys/${hashApiKey(apiKey)}`;
+  return (await accounts.getJson(path, ResolvedApiKey, gatewayConsumerTestPrincipal)).keyId;
 }
 
 const currentMinute = () => Math.floor(Date.now() / minuteMs);
@@ -84,12 +89,14 @@ function failure(keyId: string, changes: Partial<UsageBatch["failures"][0]> = {}
     status: 409,
     code: "till_conflict",
     requestId: randomUUID(),
+    path: "/v2/tills",
+    issues: [],
+    requestBytes: null,
     count: 1,
     ...changes,
   };
 }
 
-const UsagePage = paginatedSchema(UsageCount);
 const FailurePage = paginatedSchema(FailedRequest);
 const listUsage = async (query: string, principal = operatorTestPrincipal) =>
   (await accounts.getJson(`/v1/usage/?size=100&${query}`, UsagePage, principal)).data;
@@ -144,7 +151,17 @@ describe("GET /v1/usage/", () => {
     const hour = Math.floor(Date.now() / (60 * minuteMs)) * 60 - 60;
     await send({ counts: [count(keyId, { minute: hour }), count(keyId, { minute: hour + 1, requestCount: 5 })] });
     const range = `since=${new Date(hour * minuteMs).toISOString()}`;
-    const item = { keyId, keyPrefix: prefix, locationId, route: "/v2/tills", statusClass: "2xx" };
+    const item = {
+      ...{
+        keyId,
+        keyPrefix: prefix,
+        locationId,
+        locationName: null,
+        consumerId: expect.any(String),
+        consumerName: "Acme",
+      },
+      ...{ route: "/v2/tills", statusClass: "2xx", failedCount: 0 },
+    };
     const at = (minute: number) => new Date(minute * minuteMs).toISOString();
     expect(await listUsage(`granularity=minute&${range}`, principal)).toEqual([
       { ...item, periodStart: at(hour + 1), requestCount: 5 },
@@ -214,6 +231,7 @@ describe("GET /v1/usage/failures/", () => {
     const [older, newer] = failures.map(({ keyId: _, ...fields }) => ({
       ...fields,
       ...{ id: expect.any(String), keyId, keyPrefix: prefix, locationId },
+      ...{ consumerName: "Acme", locationName: null },
     }));
     expect(await listFailures("", principal)).toEqual([newer, older]);
   });
@@ -303,5 +321,120 @@ describe("the task that removes old usage", () => {
     await removeOldUsageTask.run({ db: accounts.db, config });
     expect(await listFailures("", principal)).toHaveLength(1);
     expect(await accounts.db.sql`select from request_counts_by_day where location_id = ${locationId}`).toHaveLength(1);
+  });
+});
+
+describe("GET /v1/usage/ with groupBy", () => {
+  /** Two keys of different consumers at one location, and one key at another location. */
+  async function sendUsageOfThreeKeys() {
+    const [first, other] = [await createLocationWithKey(), await createLocationWithKey()];
+    await accounts.sendJson(
+      { method: "POST", path: "/v1/consumers/", body: { name: `Beta ${first.keyId}` } },
+      { status: 201, schema: ApiConsumer },
+    );
+    const second = await findKeyId(await createKey(first.locationId, `Beta ${first.keyId}`));
+    await send({
+      counts: [
+        count(first.keyId, { requestCount: 5 }),
+        count(first.keyId, { statusClass: 4, requestCount: 2 }),
+        count(second, { route: "/v1/orders", requestCount: 20 }),
+        count(other.keyId, { statusClass: 5, requestCount: 1 }),
+      ],
+    });
+    return { first, second, other };
+  }
+  const nothing = {
+    ...{ periodStart: null, locationId: null, locationName: null, consumerId: null, consumerName: null },
+    ...{ keyId: null, keyPrefix: null, route: null, statusClass: null },
+  };
+  const getPage = (query: string, principal = operatorTestPrincipal) =>
+    accounts.getJson(`/v1/usage/?${query}`, UsagePage, principal);
+
+  it("adds up all requests of a range, largest group first, with totals of all pages", async () => {
+    const { first, second } = await sendUsageOfThreeKeys();
+    const byRoute = await getPage("groupBy=route", first.principal);
+    expect(byRoute.data).toEqual([
+      { ...nothing, route: "/v1/orders", requestCount: 20, failedCount: 0 },
+      { ...nothing, route: "/v2/tills", requestCount: 7, failedCount: 2 },
+    ]);
+    expect(byRoute.totals).toEqual({ requestCount: 27, failedCount: 2 });
+    const byKey = await getPage("groupBy=key&size=1", first.principal);
+    expect(byKey.data).toMatchObject([{ keyId: second, consumerName: `Beta ${first.keyId}`, requestCount: 20 }]);
+    expect(byKey.totals).toEqual(byRoute.totals);
+    const next = await getPage(`groupBy=key&size=1&pageToken=${byKey.nextPageToken}`, first.principal);
+    expect(next.data).toMatchObject([{ keyId: first.keyId, consumerName: "Acme", locationId: first.locationId }]);
+    expect(next.nextPageToken).toBeNull();
+  });
+
+  it("combines periods with other groups", async () => {
+    const { first } = await sendUsageOfThreeKeys();
+    const day = new Date(Math.floor(Date.now() / dayMs) * dayMs).toISOString();
+    expect((await getPage("groupBy=statusClass,day", first.principal)).data).toEqual([
+      { ...nothing, periodStart: day, statusClass: "4xx", requestCount: 2, failedCount: 2 },
+      { ...nothing, periodStart: day, statusClass: "2xx", requestCount: 25, failedCount: 0 },
+    ]);
+    expect((await getPage("groupBy=minute", first.principal)).data).toMatchObject([{ requestCount: 27 }]);
+  });
+
+  it("shows operators the usage of each location and consumer, by name", async () => {
+    const { first, other } = await sendUsageOfThreeKeys();
+    const { data } = await getPage("groupBy=location,consumer&granularity=hour&size=100");
+    const ofTests = data.filter(({ locationId }) => [first.locationId, other.locationId].includes(locationId ?? ""));
+    expect(
+      ofTests.map(({ locationId, consumerName, requestCount }) => [locationId, consumerName, requestCount]),
+    ).toEqual([
+      [first.locationId, `Beta ${first.keyId}`, 20],
+      [first.locationId, "Acme", 7],
+      [other.locationId, "Acme", 1],
+    ]);
+    const consumerId = data.find(({ consumerName }) => consumerName === `Beta ${first.keyId}`)?.consumerId;
+    expect((await getPage(`groupBy=route&consumerId=${consumerId}`)).totals).toEqual({
+      requestCount: 20,
+      failedCount: 0,
+    });
+  });
+
+  it.each([
+    ["groupBy=week", "groupBy"],
+    ["groupBy=day,hour", "groupBy"],
+    ["groupBy=day&granularity=hour", "granularity"],
+    ["groupBy=", "groupBy"],
+    ["groupBy=hour&since=2026-01-01T00:00:00Z&until=2026-03-01T00:00:00Z", "since"],
+  ])("rejects %s", async (query, path) => {
+    const problem = await accounts.requestProblem({ method: "GET", path: `/v1/usage/?${query}` });
+    expect(problem.errors?.map((issue) => issue.path.replace(/\[\d\]$/, ""))).toEqual([path]);
+  });
+
+  it("does not show a location the usage of another", async () => {
+    const { first, other } = await sendUsageOfThreeKeys();
+    const { data, totals } = await getPage("groupBy=location", other.principal);
+    expect(data.map(({ locationId }) => locationId)).toEqual([other.locationId]);
+    expect(totals.requestCount).toBe(1);
+    expect((await getPage(`groupBy=key&keyId=${first.keyId}`, other.principal)).data).toEqual([]);
+  });
+});
+
+describe("GET /v1/usage/failures/", () => {
+  it("tells what was wrong with a request", async () => {
+    const { keyId, locationId, principal } = await createLocationWithKey();
+    const issue = {
+      in: "body" as const,
+      path: "orderList[3].guestsCount",
+      code: "too_small",
+      message: "Must be at least 0",
+    };
+    const details = { path: "/v2/tills", issues: [issue], requestBytes: 1_024 };
+    await send({ failures: [failure(keyId, { ...details, code: "invalid_request", status: 400 })] });
+    expect(await listFailures("", principal)).toMatchObject([{ ...details, keyId, locationId, consumerName: "Acme" }]);
+    expect(await listFailures("")).toEqual(expect.arrayContaining([expect.objectContaining({ keyId, ...details })]));
+  });
+
+  it("accepts a batch of an earlier gateway, which has no details", async () => {
+    const { keyId, principal } = await createLocationWithKey();
+    const { path: _, issues: __, requestBytes: ___, ...old } = failure(keyId);
+    await bus.request(usageBatchTopic, JSON.stringify({ id: randomUUID(), counts: [], failures: [old] }), {
+      timeoutMs: 5_000,
+    });
+    expect(await listFailures("", principal)).toMatchObject([{ path: "", issues: [], requestBytes: null }]);
   });
 });

@@ -1,11 +1,13 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
+import { markAsListParameter, nameListParameter } from "@pragma/contracts/list-parameter";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
   FailedRequest,
   maxFailedRequestsPerKey,
-  UsageCount,
   type UsageGranularity,
+  UsagePage,
   usageGranularities,
+  usageGroupings,
 } from "@pragma/contracts/usage";
 import { createPageResponse, queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
@@ -30,15 +32,34 @@ const usageFilterQuery = {
     "ID of the location whose API keys are included. Defaults to all API keys if the calling key has the scope `locations:any`, and otherwise to those of the calling key's location.",
   ),
   keyId: z.guid().optional().meta({ description: "Returns only the usage of the API key with this ID." }),
+  consumerId: z.guid().optional().meta({ description: "Returns only the usage of the API keys of this consumer." }),
 };
+
+const groupByParameter = markAsListParameter(
+  nameListParameter("group", usageGroupings, usageGroupings.length)
+    .refine((groups) => groups.length > 0, {
+      error: `Must have at least one group. Use some of: ${usageGroupings.join(", ")}`,
+      params: { code: "too_small" },
+    })
+    .optional()
+    .meta({
+      description: `What the numbers are grouped by, separated by commas: ${usageGroupings.map((name) => `\`${name}\``).join(", ")}. By default, they are grouped by period, location, consumer, key, route and class of statuses. With \`minute\`, \`hour\` or \`day\`, each period has its own numbers, newest first. Otherwise, each group has one number for the whole range, largest first.`,
+      example: "consumer,day",
+      type: "string",
+    }),
+);
 
 const listUsageQuery = z.object({
   ...paginationQueryShape,
   ...usageFilterQuery,
   granularity: z
     .enum(usageGranularities, { error: `Must be one of: ${usageGranularities.join(", ")}` })
-    .default("hour")
-    .meta({ description: "Length of the periods in which requests are counted" }),
+    .optional()
+    .meta({
+      description:
+        "Length of the periods in which requests are counted. Defaults to the period in `groupBy`; without one, to `day` if `groupBy` is set, and otherwise to `hour`.",
+    }),
+  groupBy: groupByParameter,
   since: RequestDateTime.optional().meta({
     description:
       "Returns only periods from this date-time on, including the period that contains it. Defaults to one hour, one day or 30 days before `until`, for minutes, hours and days.",
@@ -60,16 +81,17 @@ export const listUsageRoute = defineAccountsRoute({
   ...usageRouteDefaults,
   summary: "List numbers of requests",
   description:
-    "Returns how many requests each API key of your location has sent, by period, route and class of response statuses, newest period first. Requests without a valid API key are not counted. Counts arrive within a minute. Counts by minute and hour are stored for 7 days, and counts by day for a year. With the scope `locations:any`, the list contains the API keys of all locations.",
+    "Returns how many requests the API keys of your location have sent: by default by period, API key, route and class of response statuses, newest period first. With `groupBy`, you choose what the numbers are grouped by. `totals` contains the numbers of all pages together. Requests without a valid API key are not counted. Counts arrive within a minute. Counts by minute and hour are stored for 7 days, and counts by day for a year. With the scope `locations:any`, the list contains the API keys of all locations.",
   request: { query: listUsageQuery },
-  responses: { 200: { description: "A page of numbers of requests", schema: paginatedSchema(UsageCount) } },
+  responses: { 200: { description: "A page of numbers of requests", schema: UsagePage } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
-    const range = resolveUsageRange(query);
+    const { keyId, consumerId } = query;
+    const grouping = resolveUsageGrouping(query);
+    const range = resolveUsageRange({ ...query, ...grouping });
     const locationId = resolveListedLocationId(principal, query.locationId);
-    const filter = { locationId, keyId: query.keyId, granularity: query.granularity, ...range };
     return createPageResponse({ query, locationId, url, origin, principal }, usageCountCursorSchema, (page) =>
-      listUsageCounts(services.db.sql, filter, page),
+      listUsageCounts(services.db.sql, { locationId, keyId, consumerId, ...grouping, ...range }, page),
     );
   },
 });
@@ -89,13 +111,35 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
     const locationId = resolveListedLocationId(principal, query.locationId);
-    const list = buildFailedRequestListSql(sql, { locationId, keyId: query.keyId });
+    const { keyId, consumerId } = query;
+    const list = buildFailedRequestListSql(sql, { locationId, keyId, consumerId });
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
 
+/** Returns what to group by, and the length of the periods. @throws `ApiError` invalid_request. */
+function resolveUsageGrouping({
+  granularity,
+  groupBy,
+}: Pick<z.output<typeof listUsageQuery>, "granularity" | "groupBy">) {
+  if (!groupBy) {
+    const length = granularity ?? "hour";
+    return { granularity: length, groupBy: [length, "location", "consumer", "key", "route", "statusClass"] as const };
+  }
+  const periods = usageGranularities.filter((length) => groupBy.includes(length));
+  const [period] = periods;
+  const reject = (path: string, message: string) =>
+    createInvalidRequestError([{ in: "query", path, code: "invalid_value", message }]);
+  if (periods.length > 1) throw reject("groupBy", `Must contain at most one of: ${usageGranularities.join(", ")}`);
+  if (period && granularity && period !== granularity)
+    throw reject("granularity", `Must be ${period}, as in groupBy. Omit it`);
+  return { granularity: period ?? granularity ?? "day", groupBy };
+}
+
 /** Returns the start of the first and the end of the last period. @throws `ApiError` invalid_request. */
-function resolveUsageRange(query: z.output<typeof listUsageQuery>): { since: Date; until: Date } {
+function resolveUsageRange(
+  query: Pick<z.output<typeof listUsageQuery>, "since" | "until"> & { granularity: UsageGranularity },
+): { since: Date; until: Date } {
   const { lengthMs, defaultRangeMs, maxRangeMs } = periods[query.granularity];
   const until = query.until === undefined ? Date.now() : Date.parse(query.until);
   const since = query.since === undefined ? until - defaultRangeMs : Date.parse(query.since);
