@@ -1,7 +1,10 @@
 import { object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import { boundedArray, boundedString, field, requestBodySchema } from "./fields.ts";
+import { displayedLocationName, StoredCurrency } from "./location-settings.ts";
+import { posApplicationNameSchema } from "./pos-application.ts";
 import { apiScopeNames, defaultApiConsumerScopes } from "./scopes.ts";
+import { TimeZone } from "./time-zone.ts";
 
 /** The name of a consumer, unique among the consumers of its location, or among those that operators created. */
 const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
@@ -169,3 +172,54 @@ export const ApiKey = object({
 });
 
 export type ApiKey = z.infer<typeof ApiKey>;
+
+export const CurrentApiKey = object({
+  id: field.uuid("ID of the API key"),
+  prefix: ApiKey.shape.prefix,
+  createdAt: ApiKey.shape.createdAt,
+  expiresAt: ApiKey.shape.expiresAt,
+  consumer: object({
+    id: field.uuid("ID of the consumer"),
+    name: ConsumerNameSchema,
+  }).describe("Consumer to which the API key belongs"),
+  scopes: ScopesSchema,
+  rateLimit: object({
+    perSecond: field.positiveInteger("Number of requests per second that the API key can send continuously"),
+    burst: field.positiveInteger(
+      "Number of requests that the API key can send at once after a period without requests",
+    ),
+  }).describe("Rate limit of the API key"),
+  location: object({
+    id: field.uuid("ID of the location"),
+    name: displayedLocationName,
+    application: posApplicationNameSchema,
+    timezone: TimeZone,
+    currencyCode: StoredCurrency,
+  })
+    .nullable()
+    .describe("Location to which the API key gives access; null for an operator's key"),
+}).meta({
+  id: "CurrentApiKey",
+  description: "The API key that sent the request: what it may do, for which location, and until when",
+  example: {
+    id: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+    prefix: "pragma_4fGh2Kq",
+    createdAt: "2026-05-29T10:17:19.000Z",
+    expiresAt: null,
+    consumer: { id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22", name: "Acme" },
+    scopes: [...defaultApiConsumerScopes],
+    rateLimit: { perSecond: 100, burst: 2_000 },
+    location: {
+      id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+      name: "Le Bistrot",
+      application: "POPINA",
+      timezone: "Europe/Paris",
+      currencyCode: "EUR",
+    },
+  },
+});
+
+export type CurrentApiKey = z.infer<typeof CurrentApiKey>;
+
+/** A key that expires sooner than this announces it in the header `api-key-expires-at` of each response. */
+export const keyExpiryNoticeMs = 14 * 24 * 3_600_000;

@@ -100,6 +100,13 @@ const locationName = boundedString(255, { min: 1 }).meta({
   example: "Le Bistrot",
 });
 
+/** The name by which people know a location. */
+export const displayedLocationName = z.string().nullable().meta({
+  description:
+    "Name of the establishment, or of the location if its establishment has none; null if neither has a name",
+  example: "Le Bistrot",
+});
+
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
   // This field has its own description. Otherwise, its default would apply to every Locale in the OpenAPI document.

@@ -3,6 +3,7 @@ import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
 import { boundedArray, boundedString, field, requestBodySchema, withoutFieldDefaults } from "./fields.ts";
 import {
+  displayedLocationName,
   LocationSettings,
   LocationSettingsChange,
   LocationSettingsInput,
@@ -10,6 +11,7 @@ import {
   StoredCurrency,
 } from "./location-settings.ts";
 import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
+import { TimeZone } from "./time-zone.ts";
 
 const locationId = z
   .guid()
@@ -34,7 +36,7 @@ const locationShape = {
   }),
 };
 
-export const Location = object(locationShape).meta({
+export const Location = object({ ...locationShape, name: displayedLocationName }).meta({
   id: "Location",
   description: "A restaurant, bar or hotel",
   example: {
@@ -43,6 +45,7 @@ export const Location = object(locationShape).meta({
     updatedAt: "2026-05-29T10:17:19.000Z",
     application: "POPINA",
     legacyId: 1042,
+    name: "Le Bistrot",
   },
 });
 
@@ -133,13 +136,16 @@ export const PrintedTicketHeader = object({
   naf: headerText("French business activity code (NAF)", "5610A"),
   tva: headerText("VAT number of the establishment", "FR12345678900"),
   text: headerText("Text printed at the top of each ticket", "Welcome"),
+  timezone: TimeZone,
+  currencyCode: StoredCurrency,
   deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
     description:
       "The location's devices, or one page of them if the request sets `size`, sorted by first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
   }),
 }).meta({
   id: "LocationHeader",
-  description: "Header of a location's tickets: name, address, contact details, registration numbers and custom text",
+  description:
+    "Header of a location's tickets: name, address, contact details, registration numbers and custom text; and the location's time zone and currency",
 });
 
 export type PrintedTicketHeader = z.infer<typeof PrintedTicketHeader>;

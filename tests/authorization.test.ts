@@ -22,7 +22,7 @@ let fixture: ContractTestFixture;
 let revokedKey: string;
 let expiredKey: string;
 /** API keys of the location, by scope. Each key has all scopes except this scope and `admin`. */
-const keysWithoutScope = new Map<ApiScope, string>();
+const keysWithoutScope = new Map<ApiScope | "any", string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
   scope ? [{ ...operation, scope }] : [],
@@ -123,7 +123,7 @@ describe.each(protectedOperations)("$id", (operation) => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, expiredKey), "key_expired");
   });
 
-  it("rejects an API key without the documented scope", async () => {
+  it.skipIf(operation.scope === "any")("rejects an API key without the documented scope", async () => {
     expectDocumentedResponse(
       operation,
       await requestExpectingRefusal(operation, keysWithoutScope.get(operation.scope) ?? ""),

@@ -42,7 +42,11 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
 }
 
 /** Returns a location's ticket header, named after the establishment, or after the location if that name is missing. */
-export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): PrintedTicketHeader {
+export function toLocationTicketHeader({
+  id,
+  settings,
+  options,
+}: Pick<LocationRow, "id" | "settings" | "options">): PrintedTicketHeader {
   return {
     id,
     name: settings.establishmentName ?? settings.locationName,
@@ -56,6 +60,8 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
     naf: settings.nafCode,
     tva: settings.tvaCode,
     text: settings.customHeader,
+    timezone: settings.timezone,
+    currencyCode: options.currencyCode ?? defaultLocationPosOptions.currencyCode,
   };
 }
 

@@ -6,7 +6,13 @@ import type { AccountsServiceContext } from "./context.ts";
 import { removeOldUsageTask } from "./periodic/remove-old-usage.ts";
 import { deleteExpiredAuditEvents, insertRecordedAuditEvent } from "./queries/audit-events.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
-import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from "./routes/api-keys.ts";
+import {
+  createApiKeyRoute,
+  getCurrentApiKeyRoute,
+  listApiKeysRoute,
+  revokeApiKeyRoute,
+  rotateApiKeyRoute,
+} from "./routes/api-keys.ts";
 import { exportAuditEventsRoute, listAuditEventsRoute } from "./routes/audit-events.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
 import {
@@ -50,6 +56,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     changeApiConsumerRoute,
     createApiKeyRoute,
     listApiKeysRoute,
+    getCurrentApiKeyRoute,
     rotateApiKeyRoute,
     revokeApiKeyRoute,
     listUsageRoute,

@@ -143,11 +143,15 @@ function descriptionOf({ description: text, scope, deprecation }: ApiOperationDe
     const successorNotice = deprecation.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
     paragraphs.push(`Deprecated: this operation may be removed on or after ${deprecation.sunset}.${successorNotice}`);
   }
-  const meaning = scope !== null && scope in scopeDescriptions ? scopeDescriptions[scope as ApiScope] : "";
+  return [...paragraphs, describeRequiredScope(scope)].join("\n\n");
+}
+
+function describeRequiredScope(scope: ApiOperationDefinition["scope"]): string {
+  if (scope === null) return "No API key is required.";
+  if (scope === "any") return "No scope is required: every API key can use this operation.";
+  const meaning = scope in scopeDescriptions ? scopeDescriptions[scope as ApiScope] : "";
   const explanation = meaning && ` (${meaning.replace(/^./, (letter) => letter.toLowerCase())})`;
-  return [...paragraphs, scope === null ? "No API key is required." : `Scope: \`${scope}\`${explanation}.`].join(
-    "\n\n",
-  );
+  return `Scope: \`${scope}\`${explanation}.`;
 }
 
 function requestHeadersOf({ method, scope, request, responses }: ApiOperationDefinition): z.ZodObject {
@@ -182,7 +186,7 @@ function errorResponsesOf({ errors, request, scope, method, isServedByGateway }:
     ...(request?.body ? bodyErrors : []),
     ...(hasInput ? (["invalid_request"] as const) : []),
     ...errors,
-    ...(scope === null ? [] : commonErrors),
+    ...(scope === null ? [] : commonErrors.filter((code) => code !== "scope_missing" || scope !== "any")),
     ...(isServedByGateway ? [] : forwardingErrors),
   ]);
   const byStatus: Record<number, ApiErrorCode[]> = {};

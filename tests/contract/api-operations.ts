@@ -33,8 +33,8 @@ export interface DocumentedApiOperation {
   method: string;
   /** The path, in which parameters are placeholders in braces. */
   path: string;
-  /** The scope that the API key must have; undefined if the operation requires no API key. */
-  scope: ApiScope | undefined;
+  /** The scope that the API key must have; `any` for every API key; undefined if the operation requires no API key. */
+  scope: ApiScope | "any" | undefined;
   pathParameters: string[];
   queryParameters: string[];
   acceptsBody: boolean;
@@ -75,7 +75,8 @@ function readOperation(method: string, path: string, documented: OpenApiOperatio
   };
 }
 
-function parseScope(description: string): ApiScope {
+function parseScope(description: string): ApiScope | "any" {
+  if (description.endsWith("No scope is required: every API key can use this operation.")) return "any";
   const [, scope] = /^Scope: `([\w:]+)`/m.exec(description) ?? [];
   if (!scope) throw new Error(`No scope in: ${description}`);
   return scope as ApiScope;

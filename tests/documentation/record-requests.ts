@@ -5,9 +5,11 @@ import { documentationEdgeCaseOrders, documentationEdgeCaseTill } from "./edge-c
 
 /** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
 export async function recordReadRequestExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
-  const { recordExchange, sendRequest } = recorder;
+  const { recordExchange, sendRequest, updateExample } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
   await recordExchange("own-location", { path: "/v1/locations/own" });
+  await recordExchange("current-key", { path: "/v1/auth/keys/current" });
+  updateExample("current-key", (example) => withDocumentedTimes(example, { createdAt: "2026-05-04T13:30:05.918Z" }));
   const reports = await recordExchange("reports", { path: "/v2/reports?size=3" });
   const homePageReport = reports.data.find(
     ({ startedAt }: { startedAt: string }) => startedAt === documentationHomePageTill.startedAt,

@@ -1,3 +1,4 @@
+import { keyExpiryNoticeMs } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
@@ -183,11 +184,18 @@ export async function takeRateLimitToken(
   });
 }
 
+/** Sets the header with the time at which the key expires, if that is soon. */
+function announceExpiry({ expiresAt }: CachedApiKey, outgoing: GatewayRequestState["outgoing"]): void {
+  if (expiresAt !== null && expiresAt - Date.now() < keyExpiryNoticeMs)
+    outgoing.setHeader("api-key-expires-at", new Date(expiresAt).toISOString());
+}
+
 /** Returns middleware that authenticates requests by their API key, and limits them by their key and location. */
 export function createKeyCheck(authenticate: ApiKeyAuthenticator, limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const request = context.get("request");
     request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);
+    announceExpiry(request.key, request.outgoing);
     await takeRateLimitToken(limiter, request);
     return next();
   };

@@ -9,7 +9,7 @@ const preflightHeaders = {
   "access-control-max-age": "7200",
 };
 const exposedHeaders =
-  "accept-ranges, allow, content-disposition, content-range, deprecation, etag, idempotency-replayed, link, location, " +
+  "accept-ranges, allow, api-key-expires-at, content-disposition, content-range, deprecation, etag, idempotency-replayed, link, location, " +
   "preference-applied, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, retry-after, sunset, " +
   "x-ignored-parameters, x-skipped-orders, x-request-id";
 

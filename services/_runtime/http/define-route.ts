@@ -33,8 +33,8 @@ export interface RouteDeprecation {
 /** The users of an operation: partners and POS apps (`public`), operators, or the gateway and services (`internal`). */
 export type RouteAudience = "public" | "operator" | "internal";
 
-/** The scope that a principal needs for a route. Consumers of the API never receive internal scopes. */
-export type RouteScope = ApiScope | InternalScope;
+/** The scope that a principal needs for a route; `any` if every key may use it. Consumers never receive internal scopes. */
+export type RouteScope = ApiScope | InternalScope | "any";
 
 type ObjectSchema = z.ZodObject | undefined;
 type SchemaOutput<Schema extends ObjectSchema> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;

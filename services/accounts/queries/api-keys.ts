@@ -1,6 +1,9 @@
-import type { RateLimit } from "@pragma/contracts/api-consumer";
+import type { CurrentApiKey, RateLimit } from "@pragma/contracts/api-consumer";
+import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { AccountsServiceContext, ApiEntityRowWithDates } from "../context.ts";
+import { locationName } from "./locations.ts";
 
 export interface NewApiKeyRow {
   id: string;
@@ -81,4 +84,22 @@ export async function limitApiKeyOverlap(
     where id = ${id}
     returning ${effectiveExpiry(tx)} as expires_at`;
   return row.expiresAt;
+}
+
+/** Returns what a key may do. `defaultRateLimit` is the rate limit of keys whose consumer has none of its own. */
+export async function findCurrentApiKey(
+  { db: { sql }, defaultRateLimit }: Pick<AccountsServiceContext, "db" | "defaultRateLimit">,
+  id: string,
+): Promise<ApiEntityRowWithDates<CurrentApiKey> | undefined> {
+  const [key] = await sql<(ApiEntityRowWithDates<CurrentApiKey> & { rateLimit: RateLimit | null })[]>`
+    select k.id, k.prefix, k.created_at, ${effectiveExpiry(sql)} as expires_at,
+      json_build_object('id', c.id, 'name', coalesce(c.display_name, c.name)) as consumer, c.scopes, c.rate_limit,
+      case when locations.id is not null then json_build_object(
+        'id', locations.id, 'name', ${locationName(sql)}, 'application', locations.application,
+        'timezone', locations.time_zone,
+        'currencyCode', coalesce(locations.options ->> 'currencyCode', ${defaultLocationPosOptions.currencyCode})
+      ) end as location
+    from api_keys k join consumers c on c.id = k.consumer_id left join locations on locations.id = k.location_id
+    where k.id = ${id}`;
+  return key && { ...key, rateLimit: key.rateLimit ?? defaultRateLimit };
 }

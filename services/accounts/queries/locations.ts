@@ -6,7 +6,7 @@ import type { LocationRefWithCurrency } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
-export interface LocationRow extends ApiEntityRowWithDates<Location> {
+export interface LocationRow extends ApiEntityRowWithDates<Omit<Location, "name">> {
   organizationId: string;
   agencyId: string;
   options: LocationPosOptions;
@@ -16,11 +16,12 @@ export interface LocationRow extends ApiEntityRowWithDates<Location> {
 
 export type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
 
-export const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
-  sql`id, created_at, updated_at, application, legacy_id`;
+/** The name by which people know a location. The query must select from `locations`. */
+export const locationName = (sql: SqlClient | SqlTransaction) =>
+  sql`coalesce(locations.settings ->> 'establishmentName', locations.settings ->> 'locationName')`;
 
 export const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
-  ${locationSummaryColumns(sql)}, organization_id, agency_id, options, settings_id, settings`;
+  id, created_at, updated_at, application, legacy_id, organization_id, agency_id, options, settings_id, settings`;
 
 /** Inserts a location and returns it. Returns undefined if another location has its application and legacyId. */
 export async function insertLocation(tx: SqlTransaction, location: NewLocation): Promise<LocationRow | undefined> {

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { ApiConsumer, ApiKey, CreatedApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
+import { ApiConsumer, ApiKey, CreatedApiKey, CurrentApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { ResolvedApiKey } from "@pragma/contracts/principal";
+import { type Principal, ResolvedApiKey } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { buildLocationImport, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
@@ -403,3 +405,71 @@ describe("the daily quota of changes of a location", () => {
 });
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+describe("GET /v1/auth/keys/current", () => {
+  const getCurrent = (principal: Principal) => accounts.getJson("/v1/auth/keys/current", CurrentApiKey, principal);
+
+  it("returns what a key may do, for which location, until when", async () => {
+    const key = await createKey();
+    const { keyId, consumer, scopes, location } = await resolveKey(key);
+    await accounts.sendJson(
+      {
+        ...{ method: "PATCH", path: `/v1/locations/${ownLocationId}` },
+        body: { currencyCode: "CHF", locationSettings: { locationName: "Chez Max", timezone: "Europe/Zurich" } },
+      },
+      { status: 200, schema: z.unknown() },
+    );
+    const current = await getCurrent({ keyId, consumer, scopes, location });
+    expect(current).toMatchObject({
+      id: keyId,
+      prefix: key.slice(0, 14),
+      expiresAt: null,
+      consumer: { name: "Acme" },
+      scopes: [...defaultApiConsumerScopes],
+      rateLimit: { perSecond: 100, burst: 2_000 },
+      location: {
+        id: ownLocationId,
+        name: "Chez Max",
+        application: "POPINA",
+        timezone: "Europe/Zurich",
+        currencyCode: "CHF",
+      },
+    });
+  });
+
+  it("shows the end of the overlap of a rotated key, and the rate limit of its consumer", async () => {
+    const { keyId, ...principal } = await resolveKey(await createKey());
+    const rotated = await accounts.sendJson(
+      { method: "POST", path: `/v1/auth/keys/${keyId}/rotate`, body: { overlapSeconds: 60 } },
+      { status: 201, schema: RotatedApiKey },
+    );
+    const { consumer } = await getCurrent({ ...principal, keyId });
+    await accounts.sendJson(
+      {
+        ...{ method: "PATCH", path: `/v1/consumers/${consumer.id}` },
+        body: { rateLimit: { perSecond: 7, burst: 9 } },
+      },
+      { status: 200, schema: ApiConsumer },
+    );
+    expect(await getCurrent({ ...principal, keyId })).toMatchObject({
+      expiresAt: rotated.previousKeyExpiresAt,
+      rateLimit: { perSecond: 7, burst: 9 },
+    });
+  });
+
+  it("needs no scope, and returns no location to an operator", async () => {
+    const [{ id: keyId } = { id: "" }] = await accounts.db.sql<{ id: string }[]>`
+      select id from api_keys where location_id is null limit 1`;
+    expect(await getCurrent(buildTestPrincipal({ keyId, scopes: [], location: null }))).toMatchObject({
+      id: keyId,
+      scopes: ["admin"],
+      location: null,
+    });
+  });
+
+  it("responds that the key does not exist if it was removed with its location", async () => {
+    const path = "/v1/auth/keys/current";
+    const principal = buildTestPrincipal({ keyId: randomUUID(), scopes: [] });
+    expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("key_not_found");
+  });
+});

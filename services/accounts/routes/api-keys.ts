@@ -2,9 +2,11 @@ import {
   ApiKey,
   CreateApiKeyRequest,
   CreatedApiKey,
+  CurrentApiKey,
   RotateApiKeyRequest,
   RotatedApiKey,
 } from "@pragma/contracts/api-consumer";
+import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
@@ -14,7 +16,7 @@ import { z } from "zod";
 import { createConsumerApiKey, revokeApiKey, rotateApiKey } from "../api-keys.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { resolveListedLocationId } from "../permissions.ts";
-import { effectiveExpiry } from "../queries/api-keys.ts";
+import { effectiveExpiry, findCurrentApiKey } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
@@ -45,6 +47,25 @@ export const listApiKeysRoute = defineAccountsRoute({
     const where = locationId === null ? sql`true` : sql`location_id = ${locationId}`;
     const list = { columns, table: sql`api_keys`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
+  },
+});
+
+export const getCurrentApiKeyRoute = defineAccountsRoute({
+  method: "get",
+  path: "/v1/auth/keys/current",
+  operationId: "getCurrentApiKey",
+  tag: "Keys",
+  audience: "public",
+  scope: "any",
+  summary: "Get your API key",
+  description:
+    "Returns the API key that sends the request: its consumer, scopes, location, expiry and rate limit, but not the key itself. Use it to check a key, and to find out the time zone and the currency of its location.",
+  responses: { 200: { description: "The API key that sent the request", schema: CurrentApiKey } },
+  errors: ["key_not_found"],
+  async handle({ principal, services }) {
+    const key = await findCurrentApiKey(services, principal.keyId);
+    if (!key) throw new ApiError("key_not_found");
+    return jsonResponse(200, key, { "cache-control": "private, no-cache" });
   },
 });
 

@@ -104,6 +104,17 @@ describe("GET /v1/consumers/", () => {
     expect(next.meta.currentPageIndex).toBe(1);
   });
 
+  it("filters by name, in upper or lower case", async () => {
+    const name = `Analytics_${randomUUID()}`;
+    const created = await accounts.sendJson(
+      { method: "POST", path: "/v1/consumers/", body: { name } },
+      { status: 201, schema: ApiConsumer },
+    );
+    const list = (text: string) => accounts.getJson(`/v1/consumers/?name=${text}`, paginatedSchema(ApiConsumer));
+    expect((await list(name.toUpperCase().slice(2))).data).toEqual([created]);
+    expect((await list(name.replace("_", "x"))).data).toEqual([]);
+  });
+
   it("includes the operator's own consumer", async () => {
     const { data } = await accounts.getJson("/v1/consumers/?size=100", ConsumerPage);
     expect(data.at(-1)).toMatchObject({ name: "admin", scopes: ["admin"] });

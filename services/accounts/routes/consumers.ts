@@ -8,8 +8,14 @@ import { z } from "zod";
 import { applyConsumerChange, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { consumerColumns, isCreatedByLocation } from "../queries/consumers.ts";
+import { containsText, nameFilterQueryParameter } from "./name-filter.ts";
 
 const consumerRouteDefaults = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
+
+const listConsumersQuery = z.object({
+  ...paginationQueryShape,
+  name: nameFilterQueryParameter("Returns only consumers whose name contains this text, in upper or lower case."),
+});
 
 export const listConsumersRoute = defineAccountsRoute({
   method: "get",
@@ -19,13 +25,14 @@ export const listConsumersRoute = defineAccountsRoute({
   summary: "List consumers",
   description:
     "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that belong to the calling key's location.",
-  request: { query: z.object(paginationQueryShape) },
+  request: { query: listConsumersQuery },
   responses: { 200: { description: "A page of consumers, newest first", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     const { sql } = services.db;
-    const where = locationId === null ? sql`true` : isCreatedByLocation(sql, locationId);
+    const isVisible = locationId === null ? sql`true` : isCreatedByLocation(sql, locationId);
+    const where = sql`${isVisible} and ${containsText(sql, sql`coalesce(display_name, name)`, query.name)}`;
     const list = { columns: consumerColumns(sql), table: sql`consumers`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },

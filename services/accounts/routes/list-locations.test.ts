@@ -1,7 +1,12 @@
 import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildLocationImport, createTestLocationAndGetId, importTestLocation } from "../testing/location-fixtures.ts";
+import {
+  buildLocationImport,
+  createTestLocationAndGetId,
+  importTestLocation,
+  minimalCreateLocationTestBody,
+} from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -56,6 +61,23 @@ describe("GET /v1/locations/", () => {
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.links.self).toContain("app=JALIA&legacyId=90001");
     expect(page.data[0]).toMatchObject({ application: "JALIA", legacyId: 90_001 });
+  });
+
+  it("shows the name of the establishment, or else of the location, and filters by it", async () => {
+    const create = (locationSettings: object) =>
+      createTestLocationAndGetId(accounts, { ...minimalCreateLocationTestBody, locationSettings });
+    const named = await create({ locationName: "Bistrot 20 % nord" });
+    const both = await create({ locationName: "Interne", establishmentName: "LE BISTROT 20 %" });
+    const imported = await importTestLocation(accounts, buildLocationImport());
+    const list = async (query: string) =>
+      (await accounts.getJson(`/v1/locations/?size=100${query}`, LocationPage)).data;
+    const names = new Map((await list("")).map(({ id, name }) => [id, name]));
+    expect([named, both, imported].map((id) => names.get(id))).toEqual(["Bistrot 20 % nord", "LE BISTROT 20 %", null]);
+    expect((await list(`&name=${encodeURIComponent("bistrot 20 %")}`)).map(({ id }) => id)).toEqual([both, named]);
+    expect(await list("&name=interne")).toEqual([]);
+    expect((await list("&name=20%20%25")).map(({ id }) => id)).toEqual([both, named]);
+    const problem = await accounts.requestProblem({ method: "GET", path: "/v1/locations/?name=%00" });
+    expect(problem.errors?.map(({ path }) => path)).toEqual(["name"]);
   });
 
   it("returns an empty page past the end", async () => {

@@ -32,7 +32,8 @@ import {
   toLocationTicketHeader,
 } from "../locations.ts";
 import { requireAccessToAllLocations } from "../permissions.ts";
-import { findLocationRow, locationSummaryColumns } from "../queries/locations.ts";
+import { findLocationRow, locationName } from "../queries/locations.ts";
+import { containsText, nameFilterQueryParameter } from "./name-filter.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
@@ -47,6 +48,7 @@ const listLocationsQuery = z.object({
     type: "integer",
     minimum: 1,
   }),
+  name: nameFilterQueryParameter("Returns only locations whose name contains this text, in upper or lower case."),
 });
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
@@ -65,11 +67,12 @@ export const listLocationsRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     const { sql } = services.db;
-    const { app = null, legacyId = null } = query;
+    const { app = null, legacyId = null, name } = query;
     const where = sql`
       (${locationId}::uuid is null or id = ${locationId}) and (${app}::text is null or application = ${app})
-      and (${legacyId}::bigint is null or legacy_id = ${legacyId})`;
-    const list = { columns: locationSummaryColumns(sql), table: sql`locations`, where };
+      and (${legacyId}::bigint is null or legacy_id = ${legacyId}) and ${containsText(sql, locationName(sql), name)}`;
+    const columns = sql`id, created_at, updated_at, application, legacy_id, ${locationName(sql)} as name`;
+    const list = { columns, table: sql`locations`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });
@@ -214,11 +217,11 @@ export const getOwnLocationRoute = defineAccountsRoute({
   scope: "locations:read",
   summary: "Get your own location",
   description:
-    "Returns the ticket header of the location: its name, address, contact details, registration numbers and custom text. With `devices=true`, the response also contains the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
+    "Returns the ticket header of the location: its name, address, contact details, registration numbers and custom text; and its time zone and currency. With `devices=true`, the response also contains the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
   request: { query: ownLocationQuery },
   responses: {
     200: {
-      description: "The ticket header of the location and, if requested, its devices",
+      description: "The ticket header, time zone and currency of the location and, if requested, its devices",
       schema: PrintedTicketHeader,
       example: {
         id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
@@ -233,6 +236,8 @@ export const getOwnLocationRoute = defineAccountsRoute({
         naf: "5610A",
         tva: "FR12345678900",
         text: null,
+        timezone: "Europe/Paris",
+        currencyCode: "EUR",
         deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
       },
     },

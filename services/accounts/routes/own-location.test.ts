@@ -55,6 +55,8 @@ describe("GET /v1/locations/own", () => {
         naf: "5610A",
         tva: "FR12345678900",
         text: "Bienvenue",
+        timezone: "Europe/Paris",
+        currencyCode: "EUR",
       },
     );
   });

@@ -38,6 +38,11 @@ export const apiKeysContractTestCases: TagContractTestCases = {
     requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
+  getCurrentApiKey: {
+    requestsByOutcome: { 200: () => ({}) },
+    untestableOutcomes: { key_not_found: "The key is removed from the database between its check and the response." },
+    statusForOtherLocation: 200,
+  },
   rotateApiKey: {
     requestsByOutcome: {
       201: async ({ createKeyWithScopes, testLocation }) => {
