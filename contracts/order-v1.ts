@@ -1,5 +1,5 @@
 import { array, object, z } from "zod";
-import { orderServiceTypes } from "./enumerations.ts";
+import { orderServiceTypes, paymentModes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import { field } from "./fields.ts";
 
@@ -93,6 +93,10 @@ export const OrderV1 = object({
     object({
       paymentName: field.nullableText("Name of the payment method"),
       paymentAmount: field.computedAmount("Amount paid, net of change and excluding the tip"),
+      paymentMode: z
+        .enum(paymentModes)
+        .optional()
+        .describe("Payment mode, such as cash or card; absent if the order was computed before version 2.1 of the API"),
       paymentCatalogId: field.nullableText("Catalog ID of the payment method"),
     }),
   ).describe("Validated payments for the order, without tips"),

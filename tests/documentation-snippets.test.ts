@@ -242,13 +242,18 @@ describe.each(snippetRuntimes)("the program for a month of orders in $label", (l
       const example = join(snippetsFolder, "..", "examples", "month-output.json");
       await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
       const [header, ...lines] = readFileSync(join(folder, "orders.csv"), "utf8").trimEnd().split("\n");
-      expect(header).toBe("id,openedAt,total,isCanceled,isTransferred");
+      expect(header).toBe("id,openedAt,total,isCanceled,isTransferred,payments");
       const orders = tills.flatMap(({ orderList }) => orderList).filter(({ isTraining }) => !isTraining);
       expect(lines.toSorted()).toEqual(
         orders
-          .map(({ id, openedAt, total, isCanceled, isTransferred }) =>
-            [id, openedAt, total, isCanceled, isTransferred].join(","),
-          )
+          .map(({ id, openedAt, total, isCanceled, isTransferred, paymentRowList }) => {
+            const payments = paymentRowList
+              .filter(
+                ({ status, paymentType }) => status === "validated" && /^(payment|customerAccount)$/.test(paymentType),
+              )
+              .map(({ paymentMode, amount }) => `${paymentMode}:${amount}`);
+            return [id, openedAt, total, isCanceled, isTransferred, payments.join(";")].join(",");
+          })
           .toSorted(),
       );
     }).finally(proxy.close);

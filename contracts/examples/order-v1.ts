@@ -128,6 +128,7 @@ export const orderV1Example = {
     {
       paymentName: "Carte bancaire",
       paymentAmount: 3430,
+      paymentMode: "card" as const,
       paymentCatalogId: "f2e66649-bd94-4b64-8e12-1a6638e2406f",
     },
   ],

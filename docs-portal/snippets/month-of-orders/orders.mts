@@ -14,11 +14,14 @@ let sales = 0;
 
 /** Yields one line for each order. The client requests the next page only when a line of it is needed. */
 async function* lines() {
-  yield "id,openedAt,total,isCanceled,isTransferred\n";
+  yield "id,openedAt,total,isCanceled,isTransferred,payments\n";
   for await (const order of client.items("/v1/orders", { params: { query: { since, until } } })) {
     orderCount += 1;
     if (!order.isCanceled && !order.isTransferred) sales += order.total;
-    yield `${[order.id, order.openedAt, order.total, order.isCanceled, order.isTransferred].join(",")}\n`;
+    const payments = order.payments
+      .map(({ paymentMode, paymentAmount }) => `${paymentMode}:${paymentAmount}`)
+      .join(";");
+    yield `${[order.id, order.openedAt, order.total, order.isCanceled, order.isTransferred, payments].join(",")}\n`;
   }
 }
 

@@ -46,12 +46,13 @@ function orders(string $since, string $until): Generator
 }
 
 $orderCount = $sales = 0;
-$columns = ['id', 'openedAt', 'total', 'isCanceled', 'isTransferred'];
+$columns = ['id', 'openedAt', 'total', 'isCanceled', 'isTransferred', 'payments'];
 $file = fopen("$fileName.new", 'w');
 fwrite($file, implode(',', $columns) . "\n");
 foreach (orders($since, $until) as $order) {
     $orderCount++;
     if (!$order['isCanceled'] && !$order['isTransferred']) $sales += $order['total'];
+    $order['payments'] = implode(';', array_map(fn ($paid) => "$paid[paymentMode]:$paid[paymentAmount]", $order['payments']));
     $values = array_map(fn ($column) => is_bool($order[$column]) ? json_encode($order[$column]) : $order[$column], $columns);
     fwrite($file, implode(',', $values) . "\n");
 }

@@ -54,7 +54,7 @@ def orders():
 
 
 order_count = sales = 0
-columns = ["id", "openedAt", "total", "isCanceled", "isTransferred"]
+columns = ["id", "openedAt", "total", "isCanceled", "isTransferred", "payments"]
 with open(f"{file_name}.new", "w", newline="") as file:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -62,6 +62,7 @@ with open(f"{file_name}.new", "w", newline="") as file:
         order_count += 1
         if not order["isCanceled"] and not order["isTransferred"]:
             sales += order["total"]
+        order["payments"] = ";".join(f"{paid['paymentMode']}:{paid['paymentAmount']}" for paid in order["payments"])
         writer.writerow(str(order[column]).lower() if column.startswith("is") else order[column] for column in columns)
 os.replace(f"{file_name}.new", file_name)  # The file gets its name when it is complete.
 print(f"{order_count} orders with sales of €{sales / 100:,.2f}")

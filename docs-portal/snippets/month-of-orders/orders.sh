@@ -12,7 +12,7 @@ query=(--data-urlencode "since=$1" --data-urlencode "until=$2" --data size=100)
 
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT
-echo 'id,openedAt,total,isCanceled,isTransferred' > "$file.new" || exit 1
+echo 'id,openedAt,total,isCanceled,isTransferred,payments' > "$file.new" || exit 1
 page_token=()
 while true; do
   # curl retries after lost connections and transient errors, for up to 60 seconds.
@@ -24,7 +24,8 @@ while true; do
     echo "$status: $(cat "$page")" >&2
     exit 1
   fi
-  jq --raw-output '.data[] | [.id, .openedAt, .total, .isCanceled, .isTransferred] | map(tostring) | join(",")' \
+  jq --raw-output '.data[] | ([.payments[] | "\(.paymentMode):\(.paymentAmount)"] | join(";")) as $payments
+    | [.id, .openedAt, .total, .isCanceled, .isTransferred, $payments] | map(tostring) | join(",")' \
     "$page" >> "$file.new" || exit 1
   token=$(jq --raw-output '.nextPageToken' "$page")
   if [[ $token == null ]]; then break; fi

@@ -96,8 +96,8 @@ test("includes validated payments of type payment and customerAccount", () => {
     ]),
   });
   expect(payments).toEqual([
-    { paymentName: "payment", paymentAmount: 1100, paymentCatalogId: "card" },
-    { paymentName: "customerAccount", paymentAmount: 1100, paymentCatalogId: "card" },
+    { paymentName: "payment", paymentAmount: 1100, paymentMode: "card", paymentCatalogId: "card" },
+    { paymentName: "customerAccount", paymentAmount: 1100, paymentMode: "card", paymentCatalogId: "card" },
   ]);
 });
 

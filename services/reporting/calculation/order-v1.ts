@@ -37,9 +37,10 @@ export function toOrderV1(
       amount: totalRow,
       items: productRowList.map(toItemV1),
     })),
-    payments: payments.filter(isPaymentReducingAmountDue).map(({ name, amount, paymentId }) => ({
+    payments: payments.filter(isPaymentReducingAmountDue).map(({ name, amount, paymentMode, paymentId }) => ({
       paymentName: name,
       paymentAmount: amount,
+      paymentMode,
       paymentCatalogId: paymentId,
     })),
     tips: payments.flatMap(toTipsV1),
