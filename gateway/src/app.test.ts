@@ -201,6 +201,23 @@ describe("the rate limit of a key", () => {
   });
 });
 
+describe("a key that expires", () => {
+  it("is announced by a header of each response within 14 days, also of errors", async () => {
+    const dayMs = 24 * 3_600_000;
+    const headerOf = async (inDays: number | null, path = "/v2/reports") => {
+      const expiresAt = inDays === null ? null : new Date(Date.now() + inDays * dayMs).toISOString();
+      const response = await gateway.request(path, { key: gateway.accounts.addKey({ expiresAt }).key });
+      return { isAnnounced: response.headers.get("api-key-expires-at") === expiresAt, status: response.status };
+    };
+    expect(await headerOf(13)).toEqual({ isAnnounced: true, status: 200 });
+    expect(await headerOf(13, "/v1/tills")).toEqual({ isAnnounced: true, status: 503 });
+    expect((await headerOf(15)).isAnnounced).toBe(false);
+    expect(await gateway.request("/v2/reports", { key }).then(({ headers }) => headers.has("api-key-expires-at"))).toBe(
+      false,
+    );
+  });
+});
+
 describe("request ids", () => {
   it("are taken from the client", async () => {
     const response = await gateway.request("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
