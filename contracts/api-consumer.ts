@@ -195,6 +195,7 @@ export const CurrentApiKey = object({
     application: posApplicationNameSchema,
     timezone: TimeZone,
     currencyCode: StoredCurrency,
+    isSandbox: field.boolean("Whether the location is a sandbox"),
   })
     .nullable()
     .describe("Location to which the API key gives access; null for an operator's key"),
@@ -215,6 +216,7 @@ export const CurrentApiKey = object({
       application: "POPINA",
       timezone: "Europe/Paris",
       currencyCode: "EUR",
+      isSandbox: false,
     },
   },
 });

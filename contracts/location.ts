@@ -16,6 +16,11 @@ import { TimeZone } from "./time-zone.ts";
 const locationId = z
   .guid()
   .meta({ description: "ID of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
+/** Includes sandboxes in a list for operators. */
+export const includeSandboxesParameter = z.literal("true").optional().meta({
+  description: "Set to `true` to include sandboxes. No other value is allowed.",
+});
+
 const legacyId = z.int().min(1).meta({ description: "ID of the location in its legacy backoffice", example: 1042 });
 const organizationId = boundedString(255, { min: 1 }).meta({
   description: "ID of the organization that owns the location",
@@ -34,6 +39,7 @@ const locationShape = {
   legacyId: legacyId.nullable().meta({
     description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
   }),
+  isSandbox: field.boolean("Whether the location is a sandbox, which has generated data and is removed after some days"),
 };
 
 export const Location = object({ ...locationShape, name: displayedLocationName }).meta({
@@ -45,6 +51,7 @@ export const Location = object({ ...locationShape, name: displayedLocationName }
     updatedAt: "2026-05-29T10:17:19.000Z",
     application: "POPINA",
     legacyId: 1042,
+    isSandbox: false,
     name: "Le Bistrot",
   },
 });
@@ -81,6 +88,9 @@ export const CreateLocationRequest = requestBodySchema({
   organizationId,
   agencyId,
   ...locationPosOptionsShape,
+  isSandbox: field.falseByDefault(
+    "Whether the location is a sandbox. Lists and totals for operators leave out sandboxes unless asked.",
+  ),
   locationSettings: LocationSettingsInput,
 }).meta({
   id: "CreateLocation",

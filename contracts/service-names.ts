@@ -7,6 +7,7 @@ export const serviceNames = [
   "catalog",
   "webhooks",
   "jobs",
+  "sandboxes",
 ] as const;
 
 export type ServiceName = (typeof serviceNames)[number];

@@ -16,6 +16,7 @@ export const serviceLoadersAndDefaultPorts: Record<
   accounts: { load: () => import("@pragma/accounts/service"), defaultPort: 4005 },
   webhooks: { load: () => import("@pragma/webhooks/service"), defaultPort: 4006 },
   jobs: { load: () => import("@pragma/jobs/service"), defaultPort: 4007 },
+  sandboxes: { load: () => import("./commands/sandboxes-service.ts"), defaultPort: 4008 },
 };
 
 export async function loadServiceDefinition(name: ServiceName): Promise<AnyServiceDefinition> {

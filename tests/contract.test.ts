@@ -23,6 +23,7 @@ import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/o
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { type ContractTestOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { testJobLimitEnvironmentVariables } from "./contract/tags/jobs.ts";
+import { testSandboxEnvironmentVariables } from "./contract/tags/sandboxes.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -44,6 +45,7 @@ beforeAll(async () => {
     ...unlimited,
     ...webhookLimits,
     ...testJobLimitEnvironmentVariables,
+    ...testSandboxEnvironmentVariables,
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   // Without the wait, requests to a service that was killed are rejected at once.

@@ -9,6 +9,7 @@ import { type ContractTestFixture, createContractTestFixture } from "./contract/
 import type { ContractTestRequest } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
+import { testSandboxEnvironmentVariables } from "./contract/tags/sandboxes.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -54,6 +55,7 @@ beforeAll(async () => {
     // Retries would change the deliveries and attempts of the victim, which are compared.
     WEBHOOK_RETRY_SCHEDULE: "24h",
     ...buildFakeLegacyBackofficeVariables(backoffice),
+    ...testSandboxEnvironmentVariables,
   });
   product = await startPragmaUnderTest(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

@@ -4,6 +4,7 @@ export const locationDetailsExample = {
   createdAt: "2026-05-29T10:17:19.000Z",
   updatedAt: "2026-05-29T10:17:19.000Z",
   legacyId: null,
+  isSandbox: false,
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",

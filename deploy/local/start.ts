@@ -17,7 +17,7 @@ const seedDemoProgram = join(bundleFolder, "simulator", "src", "demo.js");
 const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
 const productLogFile = join(localStateFolder, "logs", "product.log");
 
-type LocalPorts = Record<"port" | "opsPort" | "portalPort", number>;
+type LocalPorts = Record<"port" | "opsPort" | "portalPort" | "sandboxInboxPort", number>;
 
 /**
  * Starts the servers, the product, the demo and the documentation, and resolves when all are ready. Calls `fail` if the
@@ -28,13 +28,15 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
-  const ports = { port, opsPort, portalPort };
+  const sandboxInboxPort = readPort("SANDBOX_INBOX_PORT", 4010);
+  const ports = { port, opsPort, portalPort, sandboxInboxPort };
   await requirePortForBrowsers("PORT", port);
   await requirePortForBrowsers("PORTAL_PORT", portalPort);
   prepareLocalStateFolder();
   await lockStateFolder();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
+  await requireFreePort("SANDBOX_INBOX_PORT", sandboxInboxPort);
   const [servers] = await Promise.all([startLocalServers("start"), runTaskWithProgress("Bundling", bundleProduct)]);
   const env = await createProductEnvironment(ports, servers.urls);
   // The product loads its code while the servers start, and waits for them.
@@ -109,11 +111,13 @@ async function createProductEnvironment(
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
     PRAGMA_COMMIT: readCheckedOutCommit(),
     PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
+    SANDBOXES: "on",
     ...Object.fromEntries(configured),
     ...serverUrls,
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
     PORTAL_PORT: String(ports.portalPort),
+    SANDBOX_INBOX_PORT: String(ports.sandboxInboxPort),
   };
 }
 

@@ -14,9 +14,9 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
 import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-documents.ts";
-import { mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
+import { keylessRoutes, mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
 import { mcpMethods } from "./mcp/mcp-route.ts";
-import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
+import type { CachedApiKey, GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 import { responseAlreadySent } from "./server/response-already-sent.ts";
 
 interface GatewayAppOptions {
@@ -95,6 +95,9 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   for (const path of waitingPaths) {
     app.get(path, checkKey, trackWaitingRequest, forwardTo(path, routeTable[path]));
   }
+  for (const { method, path } of keylessRoutes) {
+    app.on(method, path, identifyAsAnonymous, forwardTo(path, routeTable[path]));
+  }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;
     app.options(path, () => allowResponse(forwardedMethods));
@@ -120,6 +123,17 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   return app;
 }
+
+/** The key of all requests to routes that need none. It may do nothing else. */
+const anonymousKey: CachedApiKey = {
+  principal: { keyId: "00000000-0000-0000-0000-000000000000", consumer: "anonymous", scopes: [], location: null },
+  ...{ rateLimit: null, isRevoked: false, expiresAt: null },
+};
+
+const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
+  context.get("request").key = anonymousKey;
+  return next() as Promise<undefined>;
+};
 
 /** Middleware of the gateway's own routes, none of which has query parameters. */
 const handleUnknownParameters: GatewayMiddleware = async (context, next) => {

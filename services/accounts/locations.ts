@@ -101,8 +101,8 @@ export async function insertNewLocation(
   { db }: Pick<AccountsServiceContext, "db">,
   { location, audit }: { location: CreateLocationRequest; audit: AuditSource },
 ): Promise<string> {
-  const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
-  const row = { application, legacyId: null, organizationId, agencyId, options, settings };
+  const { application, organizationId, agencyId, isSandbox, locationSettings: settings, ...options } = location;
+  const row = { application, legacyId: null, organizationId, agencyId, isSandbox, options, settings };
   return db.transaction(async (tx) => {
     const created = await addLocation(tx, row, "location.created", audit);
     if (!created) throw new Error("A location without a legacyId cannot conflict with another.");
@@ -121,7 +121,8 @@ export async function importLegacyLocation(
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
-    const row = { ...location, options: defaultLocationPosOptions, settings: defaultLocationSettings };
+    const defaults = { options: defaultLocationPosOptions, settings: defaultLocationSettings };
+    const row = { ...location, ...defaults, isSandbox: false };
     const imported = await addLocation(tx, row, "location.imported", audit);
     if (imported) return { id: imported.id, isNew: true };
     const [existing] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`

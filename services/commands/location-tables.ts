@@ -55,6 +55,9 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | { 
     // One export can contain tills of several locations. Only those of a single one belong to it.
     exports: { condition: "location_id = $1" },
   },
+  sandboxes: {
+    sandboxes: { reason: "The state of sandboxes and their removals, which the service deletes a day after the creation." },
+  },
   webhooks: {
     all_changes_position: { reason: "One row for the service." },
     // The entry about the removal remains.

@@ -182,7 +182,7 @@ function successResponsesOf({ responses }: ApiOperationDefinition) {
 function errorResponsesOf({ errors, request, scope, method, isServedByGateway }: ApiOperationDefinition) {
   const hasInput = request?.params || request?.query;
   const codes = new Set<ApiErrorCode>([
-    ...(method === "post" ? idempotencyErrors : []),
+    ...(method === "post" && scope !== null ? idempotencyErrors : []),
     ...(request?.body ? bodyErrors : []),
     ...(hasInput ? (["invalid_request"] as const) : []),
     ...errors,

@@ -49,6 +49,7 @@ const openApiTags = [
   { name: "Exports", description: "Bulk exports of reports, orders, products, payments and taxes to files" },
   { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
   { name: "Jobs", description: "Background jobs of a location" },
+  { name: "Sandboxes", description: "Locations of your own with generated data, to try the API and its webhooks" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Applications that use the API, with their scopes and rate limits" },
   { name: "Keys", description: "API keys, which give consumers access to locations" },

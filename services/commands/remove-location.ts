@@ -38,8 +38,7 @@ export async function removeLocation(
   confirmation: string | undefined,
   { environment, log }: LocationCommandContext,
 ): Promise<RemovalReceipt> {
-  const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
-  const config = { ...readDataStoresConfig(environment), ...natsConfig };
+  const config = readRemovalConfig(environment);
   await forEachDatabase(config, requireReachableDatabase);
   const databases = createServiceDatabasePools(config);
   try {
@@ -66,6 +65,11 @@ export async function removeLocation(
   } finally {
     await Promise.all(Object.values(databases).map((pool) => pool.close()));
   }
+}
+
+/** @throws `ConfigError` that lists what is missing. */
+export function readRemovalConfig(environment: EnvironmentVariables): RemovalContext["config"] {
+  return { ...readDataStoresConfig(environment), ...readConfigFromEnvironment(natsConfigSchema, environment) };
 }
 
 function createServiceDatabasePools({ databases, ...config }: DataStoresConfig): RemovalContext["databases"] {

@@ -15,6 +15,7 @@ const guardedTables: Record<ServiceName, string[]> = {
   catalog: ["catalogs"],
   webhooks: ["recipients", "change_positions"],
   jobs: ["location_jobs"],
+  sandboxes: ["messages"],
 };
 
 export async function guardTables(db: Database, service: ServiceName): Promise<void> {

@@ -2,10 +2,11 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
+import type { SandboxProblem } from "@pragma/contracts/sandbox";
+import { type ApiScope, defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
-import { demoDayCount, findDemoDayCase } from "./demo-day-cases.ts";
+import { breakDemoTill, demoDayCount, findDemoDayProblem, getDemoReportNumber } from "./demo-day-cases.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { ensureApiConsumerWithScopes, importDemoLocation } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
@@ -25,15 +26,31 @@ export function listDemoDaysWithTillIds(locationId: string, now: Date) {
   });
 }
 
-/** Returns the till of a day, with 60 to 80 orders from Friday to Sunday, otherwise 40 to 60. Some fail a check. */
-export function generateDemoTill(locationId: string, { day, tillId }: DemoDayWithTillId) {
+/**
+ * Returns the till of a day, with 60 to 80 orders from Friday to Sunday, otherwise 40 to 60, or a share of them. Fails a
+ * check if the day has a problem, by default that of a demo day.
+ */
+export function generateDemoTill(
+  locationId: string,
+  { day, tillId }: DemoDayWithTillId,
+  { share = 1, problem = findDemoDayProblem(day) }: { share?: number; problem?: SandboxProblem | undefined } = {},
+) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
-  const orders = createDayRandom(locationId, day)
+  const fullCount = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  const till = generateTill({ seed: demoRestaurantSeed, orders, day, tillId });
-  return findDemoDayCase(day)?.[1](till) ?? till;
+  const orders = Math.round(fullCount * share);
+  const till = generateTill({
+    ...{ seed: demoRestaurantSeed, orders, day, tillId },
+    ...{ reportNumber: getDemoReportNumber(day), isCashCounted: true, mix: correctDayMix(orders) },
+  });
+  return problem ? breakDemoTill(till, problem) : till;
 }
+
+/** Leaves out what a check of a day finds: refunds, and cancellations after the bill. One order is canceled before it. */
+export const correctDayMix = (orders: number) => ({
+  ...{ canceledOrder: 1 / orders, canceledRow: 0, canceledMenu: 0, refundOrder: 0, refundRow: 0 },
+});
 
 /** The day that the home page of the documentation shows. It is a Saturday. */
 export const documentationHomePageDay = "2026-05-30";
@@ -86,8 +103,8 @@ const demoSiteConsumerScopes = ["reports:read", "locations:read"] as const;
 
 const demoConsumerName = "Pragma demo";
 
-/** All scopes of the public API, so that users can try every operation of the API reference with the demo key. */
-const demoConsumerScopes = [
+/** All scopes of the public API, so that users can try every operation of the API reference with the key. */
+export const demoConsumerScopes: readonly ApiScope[] = [
   ...defaultApiConsumerScopes,
   "orders:write",
   "tills:read",
@@ -96,7 +113,7 @@ const demoConsumerScopes = [
   "accounting:write",
   "webhooks:write",
   "jobs:write",
-] as const;
+];
 
 /** The URL of an API or a site, without a trailing slash. */
 export const baseUrlSchema = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));

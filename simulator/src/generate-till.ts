@@ -28,6 +28,10 @@ export interface GenerateTillOptions {
   /** A UUID. By default it is derived from all other options. */
   tillId?: string;
   training?: boolean;
+  /** Derived from the day by default. */
+  reportNumber?: number;
+  /** Whether the cash is counted at closing. By default, it is in nine of ten tills. */
+  isCashCounted?: boolean;
   mix?: Partial<SimulatedOrderCaseShares>;
 }
 
@@ -36,8 +40,9 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
   const mix = { ...defaultCaseShares, ...options.mix };
-  const reportNumber = Math.max(1, Temporal.PlainDate.from("2024-01-01").until(day).days);
-  const tillSeed = JSON.stringify([seed, count, day, defaultTimeZone, reportNumber, training, mix]);
+  const defaultReportNumber = Math.max(1, Temporal.PlainDate.from("2024-01-01").until(day).days);
+  const tillSeed = JSON.stringify([seed, count, day, defaultTimeZone, defaultReportNumber, training, mix]);
+  const { reportNumber = defaultReportNumber } = options;
   const tillId = options.tillId ?? new SeededRandom(tillSeed).uuid();
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
@@ -69,7 +74,7 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
     ...buildGeneratedTillFromOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
-    ...computeCashDrawer(random, restaurant, serviceDay, orderList),
+    ...computeCashDrawer(random, restaurant, serviceDay, { orders: orderList, isCashCounted: options.isCashCounted }),
     clerkShiftList: shifts.map(({ clerk, from, to }) => ({
       ...clerk,
       clockInDate: epochMsToUtcDateTime(from),
@@ -106,7 +111,7 @@ function computeCashDrawer(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,
   day: SimulatedDayOpeningHours,
-  orders: readonly PosOrderData[],
+  { orders, isCashCounted }: { orders: readonly PosOrderData[]; isCashCounted: boolean | undefined },
 ) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const plannedMovements = planMovements(random, orders.length);
@@ -118,7 +123,7 @@ function computeCashDrawer(
     plannedMovements.push({ type: "cash-in", name: "Apport du gérant", amount: -expectedBalance });
   return {
     initialCashBalance,
-    finalCashBalance: random.chance(0.9) ? Math.max(0, expectedBalance) : null,
+    finalCashBalance: (isCashCounted ?? random.chance(0.9)) ? Math.max(0, expectedBalance) : null,
     financialMovementList: plannedMovements.map((movement) => createMovement(random, restaurant, day, movement)),
   };
 }

@@ -15,21 +15,22 @@ export async function importDemoLocation(
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
   });
-  const { locale: currencyLocale, ...establishment } = restaurant.establishment;
-  const locationName = establishment.establishmentName;
-  await admin.PATCH("/v1/locations/{id}", {
-    params: { path: { id: data.id } },
-    body: { locationSettings: { locationName, timezone: defaultTimeZone, currencyLocale, ...establishment } },
-  });
+  const params = { path: { id: data.id } };
+  await admin.PATCH("/v1/locations/{id}", { params, body: { locationSettings: buildLocationSettings(restaurant) } });
   return data.id;
 }
 
-/** Ensures that the consumer with this name exists and has these scopes and no others. */
+/** Returns the settings of a restaurant's location. */
+export function buildLocationSettings({ establishment: { locale: currencyLocale, ...header } }: GeneratedRestaurant) {
+  return { locationName: header.establishmentName, timezone: defaultTimeZone, currencyLocale, ...header };
+}
+
+/** Ensures that the consumer with this name exists and has these scopes and no others. Returns its id. */
 export async function ensureApiConsumerWithScopes(admin: AdminApiClient, name: string, scopes: readonly ApiScope[]) {
-  const consumer = await findOrCreateApiConsumer(admin, name);
-  if (scopes.length === consumer.scopes.length && scopes.every((scope) => consumer.scopes.includes(scope))) return;
-  const params = { path: { id: consumer.id } };
-  await admin.PATCH("/v1/consumers/{id}", { params, body: { scopes: [...scopes] } });
+  const { id, scopes: granted } = await findOrCreateApiConsumer(admin, name);
+  const isUpToDate = scopes.length === granted.length && scopes.every((scope) => granted.includes(scope));
+  if (!isUpToDate) await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
+  return id;
 }
 
 async function findOrCreateApiConsumer(admin: AdminApiClient, name: string): Promise<{ id: string; scopes: string[] }> {

@@ -6,7 +6,6 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import { createDemoOrderWithoutTill, findDemoDayCase } from "./demo-day-cases.ts";
 import {
   type DemoDayWithTillId,
   type DemoLocationCredentials,
@@ -16,7 +15,6 @@ import {
   listDemoDaysWithTillIds,
 } from "./demo-location.ts";
 import { pushCatalogIfMissing } from "./import-and-configure-location.ts";
-import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { pushGeneratedTill } from "./simulate-day.ts";
 
@@ -51,12 +49,7 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
 async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDayWithTillId) {
   const finding = api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } });
   if ((await nullOnProblem(finding, "till_not_found")) !== null) return;
-  const till = generateDemoTill(locationId, day);
-  if (findDemoDayCase(day.day)?.[0] === "orders_without_till") {
-    const order = buildSimulatedOrderLiveInput(till, createDemoOrderWithoutTill(till));
-    await api.POST("/v1/orders-live", { body: [order] });
-  }
-  await pushGeneratedTill(api, till);
+  await pushGeneratedTill(api, generateDemoTill(locationId, day));
 }
 
 /** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */

@@ -1,5 +1,5 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
-import { demoRestaurantSeed } from "./demo-location.ts";
+import { correctDayMix, demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
 import { createSimulatedSchedule, omitSupersededRevisions, type SimulatedDay } from "./order-revisions.ts";
 import { SeededRandom } from "./random.ts";
@@ -79,9 +79,12 @@ export function planNextDemoTillShift(
 }
 
 /** Returns the schedule of a shift. The 24 hours after the opening are mapped to the duration of the shift. */
-export function generateDemoTillShiftSchedule({ tillId, startsAtMs, durationMs }: DemoTillShift): SimulatedDay {
+export function generateDemoTillShiftSchedule(
+  { tillId, startsAtMs, durationMs }: DemoTillShift,
+  orders = ordersPerShift,
+): SimulatedDay {
   const day = getLocalDate(startsAtMs).toString();
-  const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, tillId });
+  const till = generateTill({ seed: demoRestaurantSeed, orders, day, tillId, mix: correctDayMix(orders) });
   const hourOf = (instantMs: number) => (instantMs - Date.parse(till.startedAt)) / (60 * minuteMs);
   return createSimulatedSchedule(till, (at) => startsAtMs + durationMs * getDemoShiftProgressAtHour(hourOf(at)));
 }
@@ -95,7 +98,7 @@ export function getDemoShiftProgressAtHour(hour: number): number {
 }
 
 /** Returns a shift. Its till id begins with its start time, so that the shift can be restored from the till id. */
-function createDemoShiftAt(locationId: string, startMs: number, durationMs: number) {
+export function createDemoShiftAt(locationId: string, startMs: number, durationMs: number) {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
   const uuid = new SeededRandom(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();
@@ -103,7 +106,7 @@ function createDemoShiftAt(locationId: string, startMs: number, durationMs: numb
 }
 
 const minuteMs = 60_000;
-const shortShiftMs = 120 * minuteMs;
+export const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;

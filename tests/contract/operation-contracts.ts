@@ -14,6 +14,7 @@ import { locationsContractTestCases } from "./tags/locations.ts";
 import { metricsContractTestCases } from "./tags/metrics.ts";
 import { ordersContractTestCases } from "./tags/orders.ts";
 import { reportsContractTestCases } from "./tags/reports.ts";
+import { sandboxesContractTestCases } from "./tags/sandboxes.ts";
 import { tillsContractTestCases } from "./tags/tills.ts";
 import { usageContractTestCases } from "./tags/usage.ts";
 import { webhooksContractTestCases } from "./tags/webhooks.ts";
@@ -37,6 +38,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...webhooksContractTestCases,
   ...changesContractTestCases,
   ...jobsContractTestCases,
+  ...sandboxesContractTestCases,
   ...exportsContractTestCases,
   ...accountingContractTestCases,
 };

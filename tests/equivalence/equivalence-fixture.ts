@@ -8,6 +8,7 @@ import { type ContractTestRequest, getSuccessRequestBuilder } from "../contract/
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { buildContractTestTillV2 } from "../contract/order-and-till-inputs.ts";
 import { testJobLimitEnvironmentVariables } from "../contract/tags/jobs.ts";
+import { testSandboxEnvironmentVariables } from "../contract/tags/sandboxes.ts";
 import { tillsContractTestCases } from "../contract/tags/tills.ts";
 import { type DeploymentMode, type PragmaInBothModes, startPragmaInBothModes } from "../harness/both-modes.ts";
 import {
@@ -32,6 +33,7 @@ export async function startEquivalenceFixture(): Promise<void> {
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
     ...{ ...testJobLimitEnvironmentVariables, ...buildFakeLegacyBackofficeVariables(backoffice) },
+    ...testSandboxEnvironmentVariables,
   });
   pragmaInBothModes = await startPragmaInBothModes(environment.variables);
   const [singleProcess, split] = await Promise.all([

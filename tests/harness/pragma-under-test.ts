@@ -51,6 +51,7 @@ export async function startPragmaUnderTest(
 ): Promise<PragmaUnderTest> {
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
   const gatewayPort = await findFreePort();
+  const sandboxVariables = { SANDBOX_API_URL: `http://127.0.0.1:${gatewayPort}` };
   const processes = new Map<PragmaProcessRole, PragmaProcessUnderTest>();
   if (split) {
     const urls: Record<string, string> = {};
@@ -59,7 +60,11 @@ export async function startPragmaUnderTest(
       urls[getServiceUrlVariableName(service)] = `http://127.0.0.1:${port}`;
       processes.set(
         service,
-        await preparePragmaProcessUnderTest(service, { ...shared, ...variablesOf(service), PORT: String(port) }, urls),
+        await preparePragmaProcessUnderTest(
+          service,
+          { ...shared, ...sandboxVariables, ...variablesOf(service), PORT: String(port) },
+          urls,
+        ),
       );
     }
     processes.set(

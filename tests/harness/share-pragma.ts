@@ -36,6 +36,7 @@ async function startSharedProduct() {
   // The modules are loaded on demand, because most runs of only a few test files do not need the installation.
   const { createMigratedTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
   const { buildFakeLegacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
+  const { testSandboxEnvironmentVariables } = await import("../contract/tags/sandboxes.ts");
   const { startPragmaUnderTest } = await import("./pragma-under-test.ts");
   const backoffice = await startFakeLegacyBackoffice();
   const environment = await createMigratedTestEnvironment({
@@ -48,6 +49,7 @@ async function startSharedProduct() {
       JOBS_MAX_BYTES_PER_DAY: "10000000000",
     },
     ...buildFakeLegacyBackofficeVariables(backoffice),
+    ...testSandboxEnvironmentVariables,
   });
   const product = await startPragmaUnderTest(environment.variables);
   return {

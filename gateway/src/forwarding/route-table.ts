@@ -23,7 +23,14 @@ export const routeTable = {
   "/v1/auth": "accounts",
   "/v1/usage": "accounts",
   "/v1/audit": "accounts",
+  "/v1/sandboxes": "sandboxes",
 } as const satisfies Record<`/${string}`, ServiceName>;
+
+/** The routes that need no API key. They are limited by client address only, whether or not a key is sent. */
+export const keylessRoutes = [{ method: "POST", path: "/v1/sandboxes" }] as const satisfies {
+  method: string;
+  path: keyof typeof routeTable;
+}[];
 
 /** Returns the first two segments of a path, as in the prefixes of the route table. */
 export const getRoutePrefix = (path: string): string => path.split("/", 3).join("/");

@@ -4,10 +4,10 @@ import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
+import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
 import { LRUCache } from "lru-cache";
 import { readApiKeyHeader } from "../auth/api-key-header.ts";
-import { routeTable } from "../forwarding/route-table.ts";
-import { getClientIpNetwork } from "../server/client-address.ts";
+import { keylessRoutes, routeTable } from "../forwarding/route-table.ts";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 /** Maximum number of buckets in memory. When it is reached, the least recently used bucket is removed. */
@@ -52,13 +52,14 @@ export function createKeylessRequestLimit(rate: TokenBucketRate): GatewayMiddlew
     const request = context.get("request");
     const { method, headers } = request.incoming;
     const hasKey = readApiKeyHeader(headers.authorization) !== undefined && method !== "OPTIONS" && method !== "TRACE";
-    if (!hasKey || !requiresKey(request.path)) buckets.takeOrThrow(request.clientAddress);
+    if (!hasKey || !requiresKey(method, request.path)) buckets.takeOrThrow(request.clientAddress);
     return next();
   };
 }
 
-function requiresKey(path: string): boolean {
-  return pathsWithKey.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+function requiresKey(method: string | undefined, path: string): boolean {
+  const isKeyless = keylessRoutes.some((route) => route.method === method && route.path === path.replace(/\/$/, ""));
+  return !isKeyless && pathsWithKey.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
 /** Limits the connections of a server per client network. Closes connections that exceed the limit. */

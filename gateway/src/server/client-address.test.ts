@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { getClientIpAddress, getClientIpNetwork, getPublicBaseUrl } from "./client-address.ts";
+import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
+import { getClientIpAddress, getPublicBaseUrl } from "./client-address.ts";
 
 function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;

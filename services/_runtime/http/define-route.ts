@@ -33,8 +33,11 @@ export interface RouteDeprecation {
 /** The users of an operation: partners and POS apps (`public`), operators, or the gateway and services (`internal`). */
 export type RouteAudience = "public" | "operator" | "internal";
 
-/** The scope that a principal needs for a route; `any` if every key may use it. Consumers never receive internal scopes. */
-export type RouteScope = ApiScope | InternalScope | "any";
+/**
+ * The scope that a principal needs for a route: `any` if every key may use it, and null if it needs no key. The gateway must
+ * list a route without a key (`keylessRoutes`). Consumers never receive internal scopes.
+ */
+export type RouteScope = ApiScope | InternalScope | "any" | null;
 
 type ObjectSchema = z.ZodObject | undefined;
 type SchemaOutput<Schema extends ObjectSchema> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;
@@ -204,12 +207,11 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   handle(input: RouteHandlerInput<Params, Query, Body, Services>): Promise<RouteHandlerResponse>;
 }
 
-/** The documentation of an operation. `scope` is null when the operation needs no API key. */
+/** The documentation of an operation. */
 export type ApiOperationDefinition = Omit<
   RouteDefinition<ObjectSchema, ObjectSchema, unknown, never>,
-  "handle" | "scope" | "isDryRun"
+  "handle" | "isDryRun"
 > & {
-  scope: RouteScope | null;
   /** Whether the gateway responds itself instead of forwarding the request to a service. */
   isServedByGateway?: boolean;
 };

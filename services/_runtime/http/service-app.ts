@@ -181,7 +181,8 @@ async function handleRequest<Services>(
   // has changed data.
   const senderId = getSenderId(principal);
   if (!isSafe) largeResponses.requireCapacity(senderId);
-  const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
+  // All clients without an API key have the same principal, so they could read each other's stored responses.
+  const key = route.method === "post" && route.scope !== null ? readIdempotencyKey(hono) : undefined;
   const memoryReservation = new RequestBodyMemoryReservation(senderId);
   let admitted: AdmittedRequest | undefined;
   try {
@@ -283,7 +284,7 @@ function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {
   throw createInvalidRequestError([{ in: "header", path: "idempotency-key", code: "invalid_format", message }]);
 }
 
-function requireScope(granted: readonly string[], scope: RouteScope): void {
+function requireScope(granted: readonly string[], scope: Exclude<RouteScope, null>): void {
   if (scope === "any") return;
   const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : hasScope(granted, scope as ApiScope);
   if (!isAllowed) {

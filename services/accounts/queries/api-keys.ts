@@ -97,7 +97,8 @@ export async function findCurrentApiKey(
       case when locations.id is not null then json_build_object(
         'id', locations.id, 'name', ${locationName(sql)}, 'application', locations.application,
         'timezone', locations.time_zone,
-        'currencyCode', coalesce(locations.options ->> 'currencyCode', ${defaultLocationPosOptions.currencyCode})
+        'currencyCode', coalesce(locations.options ->> 'currencyCode', ${defaultLocationPosOptions.currencyCode}),
+        'isSandbox', locations.is_sandbox
       ) end as location
     from api_keys k join consumers c on c.id = k.consumer_id left join locations on locations.id = k.location_id
     where k.id = ${id}`;

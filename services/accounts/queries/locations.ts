@@ -21,7 +21,8 @@ export const locationName = (sql: SqlClient | SqlTransaction) =>
   sql`coalesce(locations.settings ->> 'establishmentName', locations.settings ->> 'locationName')`;
 
 export const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
-  id, created_at, updated_at, application, legacy_id, organization_id, agency_id, options, settings_id, settings`;
+  id, created_at, updated_at, application, legacy_id, organization_id, agency_id, options, settings_id, settings,
+  is_sandbox`;
 
 /** Inserts a location and returns it. Returns undefined if another location has its application and legacyId. */
 export async function insertLocation(tx: SqlTransaction, location: NewLocation): Promise<LocationRow | undefined> {

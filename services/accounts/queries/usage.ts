@@ -70,12 +70,19 @@ interface UsageFilter {
   locationId: string | null;
   keyId: string | undefined;
   consumerId: string | undefined;
+  /** Whether the usage of all locations includes that of sandboxes. */
+  includeSandboxes: boolean;
 }
 
-const matchesFilter = (sql: SqlClient, { locationId, keyId, consumerId }: UsageFilter): SqlFragment => sql`
-  (${locationId === null ? sql`true` : sql`used.location_id = ${locationId}`}
+const matchesFilter = (sql: SqlClient, filter: UsageFilter): SqlFragment => {
+  const { locationId, keyId, consumerId, includeSandboxes } = filter;
+  const withoutSandboxes = sql`used.location_id not in (select id from locations where is_sandbox)`;
+  const ofAll = includeSandboxes ? sql`true` : withoutSandboxes;
+  return sql`
+  (${locationId === null ? ofAll : sql`used.location_id = ${locationId}`}
   and ${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
   and ${consumerId === undefined ? sql`true` : sql`consumer_id = ${consumerId}`})`;
+};
 
 /** Selects and groups numbers of requests. */
 export interface UsageQuery extends UsageFilter {

@@ -5,6 +5,7 @@ import {
   CreateLocationRequest,
   CreateLocationResponse,
   ImportLocationRequest,
+  includeSandboxesParameter,
   Location,
   LocationDetails,
   PrintedTicketHeader,
@@ -49,6 +50,7 @@ const listLocationsQuery = z.object({
     minimum: 1,
   }),
   name: nameFilterQueryParameter("Returns only locations whose name contains this text, in upper or lower case."),
+  includeSandboxes: includeSandboxesParameter,
 });
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
@@ -60,18 +62,20 @@ export const listLocationsRoute = defineAccountsRoute({
   ...locationRouteDefaults,
   summary: "List locations",
   description:
-    "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the API key's location.",
+    "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the API key's location. With this scope, it contains no sandboxes unless you send `includeSandboxes=true`.",
   request: { query: listLocationsQuery },
   responses: { 200: { description: "A page of locations, newest first", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     const { sql } = services.db;
-    const { app = null, legacyId = null, name } = query;
+    const { app = null, legacyId = null, name, includeSandboxes } = query;
     const where = sql`
       (${locationId}::uuid is null or id = ${locationId}) and (${app}::text is null or application = ${app})
-      and (${legacyId}::bigint is null or legacy_id = ${legacyId}) and ${containsText(sql, locationName(sql), name)}`;
-    const columns = sql`id, created_at, updated_at, application, legacy_id, ${locationName(sql)} as name`;
+      and (${legacyId}::bigint is null or legacy_id = ${legacyId})
+      and ${includeSandboxes || locationId ? sql`true` : sql`not is_sandbox`} and ${containsText(sql, locationName(sql), name)}`;
+    const columns = sql`id, created_at, updated_at, application, legacy_id, is_sandbox,
+      ${locationName(sql)} as name`;
     const list = { columns, table: sql`locations`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },

@@ -1,4 +1,5 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
+import { includeSandboxesParameter } from "@pragma/contracts/location";
 import { markAsListParameter, nameListParameter } from "@pragma/contracts/list-parameter";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
@@ -33,6 +34,7 @@ const usageFilterQuery = {
   ),
   keyId: z.guid().optional().meta({ description: "Returns only the usage of the API key with this ID." }),
   consumerId: z.guid().optional().meta({ description: "Returns only the usage of the API keys of this consumer." }),
+  includeSandboxes: includeSandboxesParameter,
 };
 
 const groupByParameter = markAsListParameter(
@@ -81,17 +83,18 @@ export const listUsageRoute = defineAccountsRoute({
   ...usageRouteDefaults,
   summary: "List numbers of requests",
   description:
-    "Returns how many requests the API keys of your location have sent: by default by period, API key, route and class of response statuses, newest period first. With `groupBy`, you choose what the numbers are grouped by. `totals` contains the numbers of all pages together. Requests without a valid API key are not counted. Counts arrive within a minute. Counts by minute and hour are stored for 7 days, and counts by day for a year. With the scope `locations:any`, the list contains the API keys of all locations.",
+    "Returns how many requests the API keys of your location have sent: by default by period, API key, route and class of response statuses, newest period first. With `groupBy`, you choose what the numbers are grouped by. `totals` contains the numbers of all pages together. Requests without a valid API key are not counted. Counts arrive within a minute. Counts by minute and hour are stored for 7 days, and counts by day for a year. With the scope `locations:any`, the list contains the API keys of all locations, without those of sandboxes unless you send `includeSandboxes=true`.",
   request: { query: listUsageQuery },
   responses: { 200: { description: "A page of numbers of requests", schema: UsagePage } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { keyId, consumerId } = query;
+    const includeSandboxes = query.includeSandboxes === "true";
     const grouping = resolveUsageGrouping(query);
     const range = resolveUsageRange({ ...query, ...grouping });
     const locationId = resolveListedLocationId(principal, query.locationId);
     return createPageResponse({ query, locationId, url, origin, principal }, usageCountCursorSchema, (page) =>
-      listUsageCounts(services.db.sql, { locationId, keyId, consumerId, ...grouping, ...range }, page),
+      listUsageCounts(services.db.sql, { locationId, keyId, consumerId, includeSandboxes, ...grouping, ...range }, page),
     );
   },
 });
@@ -102,7 +105,7 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   operationId: "listFailedRequests",
   ...usageRouteDefaults,
   summary: "List failed requests",
-  description: `Returns the last requests of the API keys of your location that were answered with a status of 400 or more, newest first. At most ${maxFailedRequestsPerKey} requests of each API key are stored, for 7 days. If many requests fail in the same way within seconds, only the latest are stored, and \`count\` contains the number of the others. Requests without a valid API key are not stored. With the scope \`locations:any\`, the list contains the API keys of all locations.`,
+  description: `Returns the last requests of the API keys of your location that were answered with a status of 400 or more, newest first. At most ${maxFailedRequestsPerKey} requests of each API key are stored, for 7 days. If many requests fail in the same way within seconds, only the latest are stored, and \`count\` contains the number of the others. Requests without a valid API key are not stored. With the scope \`locations:any\`, the list contains the API keys of all locations, without those of sandboxes unless you send \`includeSandboxes=true\`.`,
   request: { query: z.object({ ...paginationQueryShape, ...usageFilterQuery }) },
   responses: {
     200: { description: "A page of failed requests, newest first", schema: paginatedSchema(FailedRequest) },
@@ -112,7 +115,8 @@ export const listFailedRequestsRoute = defineAccountsRoute({
     const { sql } = services.db;
     const locationId = resolveListedLocationId(principal, query.locationId);
     const { keyId, consumerId } = query;
-    const list = buildFailedRequestListSql(sql, { locationId, keyId, consumerId });
+    const includeSandboxes = query.includeSandboxes === "true";
+    const list = buildFailedRequestListSql(sql, { locationId, keyId, consumerId, includeSandboxes });
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);
   },
 });

@@ -22,6 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
+it("leaves out the port of the inbox of sandboxes, unless a server has it", () => {
+  const inbox = { SANDBOX_INBOX_PORT: "4010", SANDBOX_INBOX_URL: "http://127.0.0.1:4010" };
+  expect(readOwnPorts(inbox).has(4010)).toBe(false);
+  expect(readOwnPorts({ ...inbox, OPS_PORT: "4010" }).has(4010)).toBe(true);
+});
+
 it("reads the ports of all servers from the environment", () => {
   const ownPorts = readOwnPorts({
     ...{

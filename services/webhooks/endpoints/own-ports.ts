@@ -10,11 +10,13 @@ const defaultPortByScheme: Record<string, number> = {
 
 /**
  * Returns the ports in environment variables such as `OPS_PORT`, `DATABASE_URL` and `OBJECT_STORE`. On this machine, each
- * of them is assumed to be one of the API, even if the variable names another host.
+ * of them is assumed to be one of the API, even if the variable names another host. The inbox of sandboxes is left out,
+ * because it exists to receive webhook messages. It is allowed only if its address is.
  */
 export function readOwnPorts(environment: Record<string, string | undefined>) {
   const ports = new Set<number>();
   for (const [name, value = ""] of Object.entries({ PORT: "4000", OPS_PORT: "4090", ...environment })) {
+    if (name === "SANDBOX_INBOX_PORT" || name === "SANDBOX_INBOX_URL") continue;
     if (/(?:^|_)PORT$/.test(name)) ports.add(Number(value));
     if (!/_URLS?$|_ENDPOINT$|_ENDPOINT_URL_\w+$|^OBJECT_STORE$/.test(name)) continue;
     // PostgreSQL also takes the port as a parameter.

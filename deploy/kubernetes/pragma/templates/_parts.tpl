@@ -50,6 +50,9 @@ jobs:
   secrets: [DATABASE_URL, NATS_URL, REDIS_URL, DATA_KEYS]
   backlogs:
     jobs: max(jobs_unfinished)
+sandboxes:
+  port: 4008
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
 {{- end }}
 
 {{/* The names of the services, without the gateway, as a list. */}}
