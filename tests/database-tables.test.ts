@@ -91,6 +91,10 @@ const keysOfOtherKinds: Record<string, string[]> = {
     ...["webhooks.all_changes (type, position)", "webhooks.unsequenced_changes (id)"],
     "webhooks.all_changes_position (feed_id)",
   ],
+  "sandboxes are few, begin without a location, and are found by the token of their inbox": [
+    "sandboxes.sandboxes (id)",
+    "sandboxes.sandboxes (inbox_token)",
+  ],
   "clients choose the ids, which are unique in the installation": [
     "webhooks.recipients (id)",
     "webhooks.webhooks (id)",

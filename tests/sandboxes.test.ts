@@ -109,7 +109,7 @@ describe("a new sandbox", () => {
       const { data } = await fresh.getJson<{ data: { id: string }[] }>("/v2/reports?size=1");
       return data.length > 0 && data;
     });
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     const report = await fresh.getJson<{ totalSales: number }>(`/v2/reports/${reports[0]?.id}`);
     expect(report.totalSales).toBeGreaterThan(0);
     const key = await fresh.getJson<{ location: object; scopes: string[]; expiresAt: string }>("/v1/auth/keys/current");
@@ -125,13 +125,17 @@ describe("a new sandbox", () => {
     expect(progress.done).toBe(progress.total);
     expect(days).toHaveLength(30);
     expect(days.every(({ isPushed }) => isPushed)).toBe(true);
-    expect(days.flatMap(({ problem }) => problem?.name ?? []).sort()).toEqual([
-      ...["cash_difference", "missing_shift", "unbalanced_till"],
-    ]);
-    await eventually("all reports", async () => {
-      const { meta } = await sandbox.getJson<{ meta: { totalCount: number } }>("/v2/reports?size=1");
-      return meta.totalCount >= 30;
-    });
+    const problems = new Set(days.flatMap(({ problem }) => problem?.name ?? []));
+    expect(problems).toEqual(new Set(["cash_difference", "missing_shift", "unbalanced_till"]));
+    expect(days.filter(({ problem }) => problem).length).toBeLessThanOrEqual(4);
+    await eventually(
+      "all reports",
+      async () => {
+        const { meta } = await sandbox.getJson<{ meta: { totalCount: number } }>("/v2/reports?size=1");
+        return meta.totalCount >= 30;
+      },
+      { timeoutSeconds: 60 },
+    );
     for (const { day, problem } of days) {
       const { reconciliation } = await sandbox.getJson<Day>(`/v1/days/${day}`);
       const failed = reconciliation?.filter(({ status }) => status === "failed").map(({ code }) => code);

@@ -1,3 +1,4 @@
+import { describeDemoDayProblem, findDemoDayProblem } from "@pragma/simulator/demo-day-cases";
 import { type DemoDayWithTillId, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
 import type { SandboxWithLocation } from "./queries/sandboxes.ts";
 
@@ -7,4 +8,13 @@ export const sandboxTillShare = 0.4;
 /** Returns the thirty days before a sandbox was created, newest first, with the ids of their tills. */
 export function listSandboxDays({ locationId, createdAt }: Pick<SandboxWithLocation, "locationId" | "createdAt">) {
   return listDemoDaysWithTillIds(locationId, createdAt).reverse() as [DemoDayWithTillId, ...DemoDayWithTillId[]];
+}
+
+/** Returns what is wrong with the days on purpose, by their index. A missing shift cannot be detected on the oldest day. */
+export function listDayProblems(days: readonly DemoDayWithTillId[]) {
+  return days.map(({ day }, index) => {
+    const problem = findDemoDayProblem(day);
+    const isDetected = problem && !(problem === "missing_shift" && index === days.length - 1);
+    return isDetected ? describeDemoDayProblem(problem) : null;
+  });
 }

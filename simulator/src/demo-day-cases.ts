@@ -21,17 +21,22 @@ const demoDayCases = {
   },
 } as const satisfies Record<SandboxProblem, object>;
 
-/** The cases, each once in thirty days and ten days apart, so that the last ten days have one of them. */
+const missingShiftCycle = 15;
+
+/**
+ * The problems by the day of a cycle of thirty days. A missing shift cannot be detected on the oldest day, to which no day
+ * is compared, so there are two.
+ */
 const problemByDayOfCycle: Record<number, SandboxProblem> = {
   4: "cash_difference",
   14: "missing_shift",
   24: "unbalanced_till",
+  29: "missing_shift",
 };
-const missingShiftDayOfCycle = 14;
 
 const countDaysSince2024 = (day: string) => (Date.parse(day) - Date.parse("2024-01-01")) / dayMs;
 
-/** Returns what is wrong with the till of a day, or undefined. Nine of ten days are correct. */
+/** Returns what is wrong with the till of a day, or undefined. 26 of 30 days are correct. */
 export function findDemoDayProblem(day: string): SandboxProblem | undefined {
   return problemByDayOfCycle[countDaysSince2024(day) % demoDayCount];
 }
@@ -51,7 +56,7 @@ export function breakDemoTill(till: GeneratedTill, problem: SandboxProblem): Gen
 /** Returns the report number of a day's correct till: one more for each day, and one more for each earlier missing shift. */
 export function getDemoReportNumber(day: string): number {
   const days = countDaysSince2024(day);
-  return days + Math.floor((days - 1 - missingShiftDayOfCycle) / demoDayCount) + 1;
+  return days + Math.floor(days / missingShiftCycle);
 }
 
 /** Removes the payments of the first paid order with exactly one payment that is not a tip, and what was declared. */

@@ -86,7 +86,10 @@ insert into placement (service, relation, kind) values
   ('webhooks', 'all_changes', 'local'),
   ('webhooks', 'all_changes_position', 'local'),
 
-  ('jobs', 'location_jobs', 'distributed');
+  ('jobs', 'location_jobs', 'distributed'),
+
+  ('sandboxes', 'messages', 'distributed'),
+  ('sandboxes', 'sandboxes', 'local');
 
 -- The tables that every service has. Events and idempotency keys are keyed by their own ids, and are short-lived.
 insert into placement (service, relation, kind)

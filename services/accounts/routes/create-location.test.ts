@@ -28,6 +28,7 @@ describe("POST /v1/locations/", () => {
       id: location.id,
       application: "POPINA",
       legacyId: null,
+      isSandbox: false,
       organizationId: "12",
       agencyId: "3",
       nextClosingStartsAt: null,

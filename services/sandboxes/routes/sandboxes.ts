@@ -12,14 +12,13 @@ import {
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { describeDemoDayProblem, findDemoDayProblem } from "@pragma/simulator/demo-day-cases";
 import { z } from "zod";
 import { defineSandboxesRoute, requireSandboxesOn, type SandboxesContext } from "../context.ts";
 import { createSandbox } from "../create-sandbox.ts";
 import { countFilledDays, listFillingSteps } from "../fill-sandbox.ts";
 import { buildMessageListSql } from "../queries/messages.ts";
 import { expireSandbox, type SandboxWithLocation, useSandboxOfLocation } from "../queries/sandboxes.ts";
-import { listSandboxDays } from "../sandbox-days.ts";
+import { listDayProblems, listSandboxDays } from "../sandbox-days.ts";
 import { runSandboxEvent } from "../sandbox-events.ts";
 
 const sandboxRouteDefaults = { tag: "Sandboxes", audience: "public" } as const;
@@ -80,15 +79,13 @@ export const getCurrentSandboxRoute = defineSandboxesRoute({
 function toSandboxResponse(sandbox: SandboxWithLocation) {
   const { id, locationId, locationName, timeZone, currencyCode, createdAt, expiresAt, filledSteps } = sandbox;
   const days = listSandboxDays(sandbox);
+  const problems = listDayProblems(days);
   const filledDays = countFilledDays(filledSteps, days.length);
   return {
     location: { id: locationId, name: locationName, timezone: timeZone, currencyCode },
     ...{ createdAt, expiresAt, state: sandbox.state },
     progress: { done: filledSteps, total: listFillingSteps(sandbox).length },
-    days: days.map(({ day, tillId }, index) => {
-      const problem = findDemoDayProblem(day);
-      return { day, tillId, isPushed: index < filledDays, problem: problem ? describeDemoDayProblem(problem) : null };
-    }),
+    days: days.map((day, index) => ({ ...day, isPushed: index < filledDays, problem: problems[index] })),
     webhookId: sandbox.hasInbox ? id : null,
     failingDeliveries: sandbox.failingDeliveries,
   };
