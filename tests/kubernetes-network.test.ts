@@ -11,7 +11,7 @@ import {
 
 const httpPorts: Record<string, number> = {
   ...{ gateway: 4000, "till-ingest": 4001, "order-live": 4002, reporting: 4003, catalog: 4004 },
-  ...{ accounts: 4005, webhooks: 4006, jobs: 4007, portal: 3000 },
+  ...{ accounts: 4005, webhooks: 4006, jobs: 4007, sandboxes: 4008, portal: 3000 },
 };
 const processes = [...serviceNames, "gateway"];
 /** The endpoints outside the installation, by name. The pods are in namespaces of their own. */

@@ -34,7 +34,7 @@ export function startSandboxWorker(services: SandboxServices) {
     async claim(limit) {
       if (Date.now() - usageReadAt >= usageIntervalMs) {
         usageReadAt = Date.now();
-        await recordUseOfKeys(services).catch((error) => log.warn({ err: error }, "cannot read the use of sandboxes"));
+        recordUseOfKeys(services).catch((error) => log.warn({ err: error }, "cannot read the use of sandboxes"));
       }
       return claimDueSandboxes(db, limit);
     },

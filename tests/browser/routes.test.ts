@@ -38,6 +38,7 @@ const guides = [
   "push-a-till",
   "rate-limits",
   "requests",
+  "sandboxes",
   "stock-from-live-orders",
   "totals-by-payment-method",
   "usage",

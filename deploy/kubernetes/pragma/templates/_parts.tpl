@@ -53,6 +53,7 @@ jobs:
 sandboxes:
   port: 4008
   secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+  optionalSecrets: [SANDBOX_OPERATOR_KEY, PRAGMA_ADMIN_KEY]
 {{- end }}
 
 {{/* The names of the services, without the gateway, as a list. */}}
