@@ -390,7 +390,7 @@ const questions: OwnerQuestion[] = [
         const totalSales = euros(salesOf([day]));
         return codes.length > 0 ? [{ day, state, totalSales, failedChecksAndReasons: codes.join(", ") }] : [];
       });
-      expect(failed.length).toBeGreaterThan(2);
+      expect(failed.length).toBeGreaterThan(0);
       return {
         summary: { days: 14, closedWithoutFailedCheck: 14 - failed.length, totalSales: euros(salesOf(days)) },
         days: failed,

@@ -57,7 +57,7 @@ export function maskVolatileResponseValues({ status, headers, body }: RawHttpRes
  * instead of the field types. Returns a body that is not JSON unchanged.
  */
 export function describeResponseShape({ status, headers, body }: RawHttpResponse): object {
-  const contentHeaderPattern = /^(?:content-length|etag|location)$/;
+  const contentHeaderPattern = /^(?:content-length|etag|location|api-key-expires-at)$/;
   const comparedHeaders = headers.map(([name, value]) => [name, contentHeaderPattern.test(name) ? "some" : value]);
   const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
   if (!/json/.test(type) || body === "") return { status, headers: comparedHeaders, body };
