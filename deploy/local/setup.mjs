@@ -9,8 +9,8 @@ import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** The workspaces that `npm start` needs to bundle and run the API and the demo: a third of all packages. */
-const startWorkspaces = ["services", "simulator", "deploy/local"];
+/** The workspaces that `npm start` needs to bundle and run the API, the demo and the console: half of all packages. */
+const startWorkspaces = ["services", "simulator", "deploy/local", "console"];
 
 const installRecordFile = "node_modules/.installed-from.json";
 

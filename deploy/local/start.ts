@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundleFolder, bundleProduct } from "./bundle.ts";
+import { startConsole } from "./console.ts";
 import { requireFreePort, requirePortForBrowsers } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
 import { processSettings } from "./process-settings.ts";
@@ -17,21 +18,23 @@ const seedDemoProgram = join(bundleFolder, "simulator", "src", "demo.js");
 const liveDemoProgram = join(bundleFolder, "simulator", "src", "demo-live.js");
 const productLogFile = join(localStateFolder, "logs", "product.log");
 
-type LocalPorts = Record<"port" | "opsPort" | "portalPort" | "sandboxInboxPort", number>;
+type LocalPorts = Record<"port" | "opsPort" | "portalPort" | "consolePort" | "sandboxInboxPort", number>;
 
 /**
- * Starts the servers, the product, the demo and the documentation, and resolves when all are ready. Calls `fail` if the
- * product exits unexpectedly.
+ * Starts the servers, the product, the demo, the console and the documentation, and resolves when all are ready. Calls
+ * `fail` if the product exits unexpectedly.
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
+  const consolePort = readPort("CONSOLE_PORT", 3001);
   const sandboxInboxPort = readPort("SANDBOX_INBOX_PORT", 4010);
-  const ports = { port, opsPort, portalPort, sandboxInboxPort };
+  const ports = { port, opsPort, portalPort, consolePort, sandboxInboxPort };
   await requirePortForBrowsers("PORT", port);
   await requirePortForBrowsers("PORTAL_PORT", portalPort);
+  await requirePortForBrowsers("CONSOLE_PORT", consolePort);
   prepareLocalStateFolder();
   await lockStateFolder();
   await requireFreePort("PORT", port);
@@ -43,6 +46,11 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const started = Promise.all([servers.ready, startProduct(ports, env, fail)]);
   const url = `http://localhost:${port}`;
   const seeding = started.then(() => seedDemo(url, env));
+  const consoleStart = startConsole(consolePort, {
+    publicUrl: env.PUBLIC_URL,
+    docsUrl: env.DOCS_URL,
+    isApiReady: started,
+  });
   // Installed and built beside the API and the demo, because it takes longer than they do.
   const portalStart = startDocsPortal(portalPort, {
     publicUrl: env.PUBLIC_URL,
@@ -64,6 +72,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const durabilityWarning = await findNatsDurabilityWarning();
   if (durabilityWarning) printLine(durabilityWarning);
   printLine(`Log: ${productLogFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
+  printLine(await consoleStart);
   printLine(await portalStart);
 }
 
@@ -99,7 +108,7 @@ function readPort(variable: string, defaultPort: number): number {
 async function createProductEnvironment(
   ports: LocalPorts,
   serverUrls: LocalServerUrls,
-): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string }> {
+): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string; DOCS_URL: string }> {
   const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
@@ -117,6 +126,7 @@ async function createProductEnvironment(
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
     PORTAL_PORT: String(ports.portalPort),
+    CONSOLE_PORT: String(ports.consolePort),
     SANDBOX_INBOX_PORT: String(ports.sandboxInboxPort),
   };
 }

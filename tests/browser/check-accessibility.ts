@@ -27,8 +27,19 @@ export async function findColorViolations(page: Page): Promise<string[]> {
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
 }
 
+/** Returns all accessibility violations of a page, of any impact. */
+export async function findAllViolations(page: Page): Promise<string[]> {
+  await loadAxe(page);
+  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResults;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} at ${target}: ${failureSummary}`),
+  );
+}
+
+const loadAxe = (page: Page) => page.evaluate(`window.axe ?? (() => { ${axeScript} })()`);
+
 async function findViolations(page: Page, context: string, options: RunOptions): Promise<string[]> {
-  await page.evaluate(`window.axe ?? (() => { ${axeScript} })()`);
+  await loadAxe(page);
   const axeOptions = JSON.stringify({ resultTypes: ["violations"], ...options });
   const { violations } = (await page.evaluate(`axe.run(${context}, ${axeOptions})`)) as AxeResults;
   const seriousViolations = violations

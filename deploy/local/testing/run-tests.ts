@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildConsole } from "../console.ts";
 import { createTemporaryDataFolder, removeServerDataFolder } from "../data-folder.mjs";
 import { buildDocsPortal } from "../portal.ts";
 import { spawnProcessWithExitCleanup } from "../process-cleanup.mjs";
@@ -42,6 +43,7 @@ export async function runChecksAndTests(args: string[], add: (part: TestTotals) 
       .then(installPgBouncerIfMissing)
       .then(() => ensureLocalServersRunning("test")),
     buildDocsPortal(),
+    buildConsole(),
     findOrDownloadHelm(),
   ]);
   preparing.catch(() => {});

@@ -1,0 +1,38 @@
+import type { AdminApiClient } from "@pragma/client/api-client";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { useSession } from "../session/session-context.tsx";
+
+/** A response with the request that returns it again. */
+export interface ApiResponse<Data> {
+  data: Data;
+  /** The URL of the request, with its query. */
+  url: string;
+}
+
+interface ApiQueryOptions {
+  /** Requests again after this time while the view is visible, in milliseconds. */
+  refetchMs?: number | undefined;
+  isEnabled?: boolean | undefined;
+}
+
+/**
+ * Reads from the API. `key` names everything that the request depends on. Before the next page or filter has its response,
+ * the previous one remains.
+ */
+export function useApi<Data>(
+  key: readonly unknown[],
+  call: (api: AdminApiClient, signal: AbortSignal) => Promise<{ data: Data; response: Response }>,
+  { refetchMs, isEnabled = true }: ApiQueryOptions = {},
+): UseQueryResult<ApiResponse<Data>> {
+  const { api, key: apiKey } = useSession();
+  return useQuery({
+    queryKey: [apiKey.id, ...key],
+    queryFn: async ({ signal }) => {
+      const { data, response } = await call(api, signal);
+      return { data, url: response.url };
+    },
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+    ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
+  });
+}

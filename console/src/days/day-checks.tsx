@@ -1,0 +1,107 @@
+import { Link } from "@tanstack/react-router";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { Section } from "../ui/section.tsx";
+import type { Day, DayCheck } from "./day-state.tsx";
+
+const tones: Record<DayCheck["status"], Tone> = { failed: "bad", passed: "good", unavailable: "neutral" };
+const ranks: Record<DayCheck["status"], number> = { failed: 0, unavailable: 1, passed: 2 };
+
+/** The checks of a day, failed ones first: what each states, the amounts that it compares, and what it found. */
+export function DayChecks({ day }: { day: Day }) {
+  const checks = [...day.reconciliation].sort((one, other) => ranks[one.status] - ranks[other.status]);
+  return (
+    <Section title={text.days.checksTitle}>
+      {checks.length === 0 && <p className="empty">{text.days.notChecked}</p>}
+      <ul className="checks">
+        {checks.map((check) => (
+          <li key={check.code} className={`check check-${check.status}`}>
+            <CheckDetails check={check} day={day} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function CheckDetails({ check, day }: { check: DayCheck; day: Day }) {
+  const { money, difference } = useFormats();
+  const hasDetails = check.status === "failed";
+  return (
+    <>
+      <div className="check-header">
+        <Badge tone={tones[check.status]}>{text.days.checkStates[check.status]}</Badge>
+        <h3>{text.days.checks[check.code]}</h3>
+        {hasDetails && check.difference !== null && <strong className="bad">{difference(check.difference)}</strong>}
+      </div>
+      <p className="check-meaning">{check.meaning}</p>
+      {check.status === "unavailable" && <p className="muted">{text.days.unavailable}</p>}
+      {hasDetails && check.amounts.length > 0 && (
+        <dl className="check-amounts">
+          {check.amounts.map(({ name, amount }) => (
+            <div key={name}>
+              <dt>{text.days.amounts[name]}</dt>
+              <dd>{money(amount)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {hasDetails && check.findings.length > 0 && <Findings check={check} day={day} />}
+      {check.uncheckedTillIds.length > 0 && check.status !== "unavailable" && (
+        <p className="muted">{text.days.unchecked(check.uncheckedTillIds.length)}</p>
+      )}
+    </>
+  );
+}
+
+/** Enough to see the pattern. The copied request returns all. */
+const shownFindings = 10;
+
+function Findings({ check: { findings, findingCount }, day }: { check: DayCheck; day: Day }) {
+  const { difference, rate, number } = useFormats();
+  const tillOf = (tillId: string) => day.tills.find((till) => till.tillId === tillId);
+  return (
+    <ul className="findings">
+      {findings.slice(0, shownFindings).map((finding, index) => {
+        const till = finding.tillId === null ? undefined : tillOf(finding.tillId);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: findings have no ID, and their sequence does not change.
+          <li key={index}>
+            {till && (
+              <Link to="/reports/$id" params={{ id: till.reportId }}>
+                {text.reports.zReport(number(till.reportNumber))}
+              </Link>
+            )}
+            {finding.tillId !== null && !till && (
+              <span>
+                {text.days.till} <code>{finding.tillId}</code>
+              </span>
+            )}
+            {finding.orderId !== null && (
+              <Link to="/orders/$id" params={{ id: finding.orderId }}>
+                {text.days.order} <code>{finding.orderId.slice(0, 8)}</code>
+              </Link>
+            )}
+            {finding.paymentMode !== null && <span>{text.payments.modeOf(finding.paymentMode)}</span>}
+            {finding.movementType !== null && <span>{text.reports.movementTypes[finding.movementType]}</span>}
+            {finding.taxRate !== null && <span>{text.days.vatOf(rate(finding.taxRate))}</span>}
+            {finding.firstReportNumber !== null && (
+              <span>
+                {text.days.numbers(
+                  number(finding.firstReportNumber),
+                  number(finding.lastReportNumber ?? finding.firstReportNumber),
+                )}
+              </span>
+            )}
+            {finding.deviceIdentifier !== null && <span className="muted">{finding.deviceIdentifier}</span>}
+            {finding.difference !== null && <strong>{difference(finding.difference)}</strong>}
+          </li>
+        );
+      })}
+      {findingCount > shownFindings && (
+        <li className="muted">{text.days.moreFindings(findingCount - shownFindings)}</li>
+      )}
+    </ul>
+  );
+}

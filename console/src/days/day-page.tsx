@@ -1,0 +1,193 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useApi } from "../api/use-api.ts";
+import { addDays } from "../format/formats.ts";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { ButtonLink } from "../ui/button.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Ago, Moment } from "../ui/moment.tsx";
+import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/section.tsx";
+import { Table } from "../ui/table.tsx";
+import { DayChecks } from "./day-checks.tsx";
+import { type Day, DayState } from "./day-state.tsx";
+
+const route = getRouteApi("/days/$date");
+const refetchMs = 60_000;
+
+/** A business day: its state with the reasons, its totals, its tills, and each check with what it found. */
+export function DayPage() {
+  const { date } = route.useParams();
+  const { longDay } = useFormats();
+  const query = useApi(
+    ["day", date],
+    (api, signal) => api.GET("/v1/days/{date}", { params: { path: { date } }, signal }),
+    { refetchMs },
+  );
+  return (
+    <Page
+      title={Number.isNaN(Date.parse(date)) ? date : longDay(date)}
+      summary={<Link to="/days">{text.days.back}</Link>}
+      actions={
+        <>
+          {!Number.isNaN(Date.parse(date)) && (
+            <>
+              <ButtonLink variant="quiet" to="/days/$date" params={{ date: addDays(date, -1) }}>
+                {text.days.previous}
+              </ButtonLink>
+              <ButtonLink variant="quiet" to="/days/$date" params={{ date: addDays(date, 1) }}>
+                {text.days.next}
+              </ButtonLink>
+            </>
+          )}
+          <CopyRequest url={query.data?.url} />
+        </>
+      }
+    >
+      <Loaded query={query}>
+        {(day) => (
+          <>
+            <DayOverview day={day} />
+            <DayChecks day={day} />
+            <DayTills day={day} />
+            {day.totals && <DayTotals totals={day.totals} />}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function DayOverview({ day: { state, reasons, totals, updatedAt, day } }: { day: Day }) {
+  const { money, number } = useFormats();
+  return (
+    <div className="overview">
+      <p className="overview-state">
+        <DayState state={state} />
+        <span className="muted">
+          {text.days.updated} <Ago at={updatedAt} />
+        </span>
+      </p>
+      {reasons.length > 0 && (
+        <ul className="notice notice-warning">
+          {reasons.map(({ code, message }) => (
+            <li key={code}>{message}</li>
+          ))}
+        </ul>
+      )}
+      {totals && (
+        <dl className="figures">
+          {(
+            [
+              [text.days.sales, money(totals.totalSales)],
+              [text.days.orders, number(totals.orderCount)],
+              [text.days.guests, number(totals.guestsNumber)],
+              [text.days.discounts, money(totals.discounts)],
+            ] as const
+          ).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className="figure">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <p>
+        <Link to="/orders" search={{ since: day, until: day }}>
+          {text.days.itsOrders}
+        </Link>{" "}
+        ·{" "}
+        <Link to="/reports" search={{ since: day, until: day }}>
+          {text.days.itsReports}
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+function DayTills({ day }: { day: Day }) {
+  const { money, number } = useFormats();
+  return (
+    <Section title={text.days.tills}>
+      <Table
+        label={text.days.tills}
+        rows={day.tills}
+        getKey={({ tillId }) => tillId}
+        empty={text.days.noTill}
+        columns={[
+          {
+            header: text.reports.number,
+            isRowHeader: true,
+            cell: ({ reportId, reportNumber }) => (
+              <Link to="/reports/$id" params={{ id: reportId }}>
+                {text.reports.zReport(number(reportNumber))}
+              </Link>
+            ),
+          },
+          {
+            header: text.reports.device,
+            cell: ({ deviceName, deviceIdentifier }) => deviceName || deviceIdentifier || "–",
+          },
+          { header: text.reports.opened, isWideOnly: true, cell: ({ startedAt }) => <Moment at={startedAt} /> },
+          { header: text.reports.closed, cell: ({ finalizedAt }) => <Moment at={finalizedAt} /> },
+          { header: text.reports.sales, isNumeric: true, cell: ({ totalSales }) => money(totalSales) },
+        ]}
+      />
+      {day.openShifts.length > 0 && (
+        <ul>
+          {day.openShifts.map(({ tillId, startedAt }) => (
+            <li key={tillId}>
+              {text.days.openShift} <Moment at={startedAt} /> <code>{tillId}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function DayTotals({ totals }: { totals: NonNullable<Day["totals"]> }) {
+  const { money, rate, difference } = useFormats();
+  return (
+    <div className="columns">
+      <Section title={text.days.payments}>
+        <Table
+          label={text.days.payments}
+          rows={totals.payments}
+          getKey={({ paymentMode }) => paymentMode}
+          empty={text.days.noPayments}
+          columns={[
+            { header: text.days.mode, isRowHeader: true, cell: ({ paymentMode }) => text.payments.modeOf(paymentMode) },
+            { header: text.days.recorded, isNumeric: true, cell: ({ recordedAmount }) => money(recordedAmount) },
+            { header: text.days.declared, isNumeric: true, cell: ({ declaredAmount }) => money(declaredAmount) },
+            {
+              header: text.days.difference,
+              isNumeric: true,
+              cell: ({ recordedAmount, declaredAmount }) =>
+                recordedAmount === declaredAmount ? (
+                  <span className="muted">{money(0)}</span>
+                ) : (
+                  <strong className="bad">{difference(recordedAmount - declaredAmount)}</strong>
+                ),
+            },
+            { header: text.days.tips, isNumeric: true, isWideOnly: true, cell: ({ tipsAmount }) => money(tipsAmount) },
+          ]}
+        />
+      </Section>
+      <Section title={text.days.taxes}>
+        <Table
+          label={text.days.taxes}
+          rows={totals.taxes}
+          getKey={({ taxRate }) => String(taxRate)}
+          empty={text.days.noSales}
+          columns={[
+            { header: text.days.rate, isRowHeader: true, cell: ({ taxRate }) => rate(taxRate) },
+            { header: text.days.withoutTax, isNumeric: true, cell: ({ taxableAmount }) => money(taxableAmount) },
+            { header: text.days.tax, isNumeric: true, cell: ({ taxAmount }) => money(taxAmount) },
+          ]}
+        />
+      </Section>
+    </div>
+  );
+}

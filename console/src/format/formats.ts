@@ -1,0 +1,100 @@
+import { formatDecimalAmount, getCurrencyDecimals } from "@pragma/client";
+
+export interface FormatOptions {
+  /** The time zone of the location, such as `Europe/Paris`. */
+  timeZone: string;
+  /** The ISO 4217 code of the location's currency; null if unknown. Amounts then have no symbol. */
+  currency: string | null;
+  locale?: string;
+}
+
+export type Formats = ReturnType<typeof createFormats>;
+
+/** The locale of numbers and dates: the reader's own variant of English, because the texts are English. */
+const defaultLocale = (): string => navigator.languages.find((language) => language.startsWith("en-")) ?? "en-IE";
+
+/** An amount without a currency has the decimals of this currency. */
+const currencyOfBareAmounts = "EUR";
+
+/** Returns functions that format amounts, numbers and times as readers of the location expect them. */
+export function createFormats({ timeZone, currency, locale = defaultLocale() }: FormatOptions) {
+  const decimals = getCurrencyDecimals(currency ?? currencyOfBareAmounts) ?? 0;
+  const amountOptions = (fractionDigits: number): Intl.NumberFormatOptions => ({
+    ...(currency !== null && { style: "currency", currency }),
+    minimumFractionDigits: fractionDigits,
+    maximumFractionDigits: fractionDigits,
+  });
+  const exactAmount = new Intl.NumberFormat(locale, amountOptions(decimals));
+  const signedAmount = new Intl.NumberFormat(locale, { ...amountOptions(decimals), signDisplay: "exceptZero" });
+  const roundedAmount = new Intl.NumberFormat(locale, amountOptions(0));
+  const numbers = new Intl.NumberFormat(locale);
+  const percents = new Intl.NumberFormat(locale, {
+    style: "percent",
+    signDisplay: "exceptZero",
+    maximumFractionDigits: 1,
+  });
+  const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
+  const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+  const at = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options });
+  const times = at({ hour: "2-digit", minute: "2-digit" });
+  const timesWithSeconds = at({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const dateTimes = at({ dateStyle: "medium", timeStyle: "short" });
+  // A business day is a date without a time, so it has no time zone.
+  const ofDay = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
+  const days = ofDay({ weekday: "short", day: "numeric", month: "short" });
+  const longDays = ofDay({ dateStyle: "full" });
+  const weekdays = ofDay({ weekday: "short" });
+  const dayAt = (day: string) => new Date(`${day}T00:00:00Z`);
+  const isoDays = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+  // Formatting a decimal text is exact, but TypeScript's type of such texts is not that of a function's result.
+  const decimal = (minorUnits: number) =>
+    formatDecimalAmount(minorUnits, currency ?? currencyOfBareAmounts) as `${number}`;
+
+  return {
+    locale,
+    timeZone,
+    currency,
+    /** An amount in minor units: 140050 becomes €1,400.50. */
+    money: (minorUnits: number) => exactAmount.format(decimal(minorUnits)),
+    /** A difference in minor units, with its sign: +€4.50. */
+    difference: (minorUnits: number) => signedAmount.format(decimal(minorUnits)),
+    /** An amount without decimals, for axes and large figures. */
+    roundedMoney: (minorUnits: number) => roundedAmount.format(Math.round(minorUnits / 10 ** decimals)),
+    number: (value: number) => numbers.format(value),
+    /** A change in percent, such as -12.5. */
+    change: (percent: number) => percents.format(percent / 100),
+    /** A rate in hundredths of a percent: 1000 becomes 10%. */
+    rate: (basisPoints: number) => rates.format(basisPoints / 10_000),
+    bytes(count: number): string {
+      const power = count < 1_000 ? 0 : Math.min(Math.floor(Math.log10(count) / 3), 3);
+      return `${bytes.format(count / 1_000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
+    },
+    time: (instant: string) => times.format(new Date(instant)),
+    timeWithSeconds: (instant: string) => timesWithSeconds.format(new Date(instant)),
+    dateTime: (instant: string) => dateTimes.format(new Date(instant)),
+    day: (day: string) => days.format(dayAt(day)),
+    longDay: (day: string) => longDays.format(dayAt(day)),
+    weekday: (day: string) => weekdays.format(dayAt(day)),
+    /** The date of an instant at the location, as YYYY-MM-DD. */
+    isoDay: (instant: Date) => isoDays.format(instant),
+    /** How long ago an instant was: 3 min. ago. */
+    ago(instant: string, now = Date.now()): string {
+      const seconds = Math.round((Date.parse(instant) - now) / 1_000);
+      const [unit, length] = relativeUnits.find(([, unitSeconds]) => Math.abs(seconds) >= unitSeconds) ?? ["second", 1];
+      return relative.format(Math.round(seconds / length), unit);
+    },
+  };
+}
+
+const relativeUnits: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** Returns the date `count` days after a date, both as YYYY-MM-DD. `count` can be negative. */
+export function addDays(day: string, count: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + count * 86_400_000).toISOString().slice(0, 10);
+}

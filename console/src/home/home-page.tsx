@@ -1,0 +1,55 @@
+import { Link } from "@tanstack/react-router";
+import { useApi } from "../api/use-api.ts";
+import { addDays } from "../format/formats.ts";
+import { hasAnyScope } from "../session/session.ts";
+import { useFormats, useSession } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/section.tsx";
+import { LastTill } from "./last-till.tsx";
+import { LiveOrders } from "./live-orders.tsx";
+import { RecentDays } from "./recent-days.tsx";
+import { WeekSales } from "./week-sales.tsx";
+
+/** The number of business days before today. */
+const dayCount = 14;
+const refetchMs = 60_000;
+
+export function HomePage() {
+  const { key } = useSession();
+  const { isoDay, longDay } = useFormats();
+  const today = isoDay(new Date());
+  const since = addDays(today, -dayCount);
+  const canReadReports = hasAnyScope(key, "reports:read");
+  const canReadOrders = hasAnyScope(key, "orders:read");
+  const days = useApi(
+    ["days", "recent", since],
+    (api, signal) => api.GET("/v1/days", { params: { query: { since, size: dayCount + 1 } }, signal }),
+    { refetchMs, isEnabled: canReadReports },
+  );
+  return (
+    <Page title={text.home.title} summary={longDay(today)}>
+      <div className="home">
+        {canReadReports && <WeekSales today={today} />}
+        {canReadOrders && <LiveOrders />}
+        {canReadReports && (
+          <Section
+            className="home-days"
+            title={text.home.recentDays}
+            actions={
+              <>
+                <CopyRequest url={days.data?.url} />
+                <Link to="/days">{text.home.allDays}</Link>
+              </>
+            }
+          >
+            <Loaded query={days}>{({ data }) => <RecentDays days={data} today={today} count={dayCount} />}</Loaded>
+          </Section>
+        )}
+        <LastTill />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,174 @@
+import { nullOnProblem } from "@pragma/client";
+import type { AdminApiClient } from "@pragma/client/api-client";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useApi } from "../api/use-api.ts";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Moment } from "../ui/moment.tsx";
+import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/section.tsx";
+import { Table } from "../ui/table.tsx";
+import { type Order, OrderRows } from "./order-rows.tsx";
+
+const route = getRouteApi("/orders/$id");
+const refetchMs = 15_000;
+
+interface LoadedOrder {
+  order: Order;
+  /** The report of the order's shift; null while the order is live. */
+  reportId: string | null;
+}
+
+/** Returns the order of a closed shift or, if there is none with this ID, the live order. */
+async function loadOrder(
+  api: AdminApiClient,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ data: LoadedOrder; response: Response }> {
+  const params = { path: { id } };
+  const finished = await nullOnProblem(api.GET("/v2/orders/{id}", { params, signal }), "order_not_found");
+  if (finished)
+    return { data: { order: finished.data, reportId: finished.data.reportId }, response: finished.response };
+  const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params, signal });
+  return { data: { order: live.data, reportId: null }, response };
+}
+
+/** An order with its products, payments and history. */
+export function OrderPage() {
+  const { id } = route.useParams();
+  const query = useApi(["order", id], (api, signal) => loadOrder(api, id, signal), { refetchMs });
+  const order = query.data?.data.order;
+  return (
+    <Page
+      title={order ? text.orders.titleOf(order.tableName ?? id.slice(0, 8)) : text.orders.order}
+      summary={<Link to="/orders">{text.orders.back}</Link>}
+      actions={<CopyRequest url={query.data?.url} />}
+    >
+      <Loaded query={query}>
+        {(loaded) => (
+          <div className="columns">
+            <div>
+              <OrderRows order={loaded.order} />
+              <OrderPayments order={loaded.order} />
+            </div>
+            <div>
+              <OrderFacts {...loaded} />
+              <OrderHistory order={loaded.order} />
+            </div>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function OrderFacts({ order, reportId }: LoadedOrder) {
+  const { money, number } = useFormats();
+  return (
+    <Section title={text.orders.about} actions={reportId === null && <Badge tone="info">{text.orders.live}</Badge>}>
+      <Facts
+        facts={[
+          [text.orders.total, <strong key="total">{money(order.total)}</strong>],
+          [text.orders.withoutTax, money(order.totalWithoutTax)],
+          [text.orders.tax, money(order.totalTax)],
+          [text.orders.discounts, order.totalDiscount !== 0 && money(order.totalDiscount)],
+          [text.orders.leftToPay, order.leftToPay !== 0 && money(order.leftToPay)],
+          [text.orders.guests, number(order.guestsCount)],
+          [text.orders.room, order.roomName],
+          [text.orders.clerk, order.operatorName],
+          [text.orders.service, text.orders.services[order.serviceType]],
+          [text.orders.channel, order.channel === "unknown" ? null : order.channel],
+          [text.orders.canceledReason, order.canceledReason],
+          [text.orders.transferredTo, order.transferredTo],
+          [text.orders.comment, order.comment],
+          [
+            text.tills.report,
+            reportId !== null && (
+              <Link key="report" to="/reports/$id" params={{ id: reportId }}>
+                {text.tills.openReport}
+              </Link>
+            ),
+          ],
+          [text.orders.id, <code key="id">{order.id}</code>],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function OrderPayments({ order: { paymentRowList } }: { order: Order }) {
+  const { money } = useFormats();
+  return (
+    <Section title={text.orders.payments}>
+      <Table
+        label={text.orders.payments}
+        rows={paymentRowList}
+        getKey={({ id }) => id}
+        empty={text.orders.noPayments}
+        columns={[
+          {
+            header: text.orders.payment,
+            isRowHeader: true,
+            cell: ({ name, paymentMode, paymentType, status }) => (
+              <>
+                {name ?? text.payments.modeOf(paymentMode)}
+                {paymentType !== "payment" && <span className="muted"> {text.payments.types[paymentType]}</span>}
+                {status !== "validated" && (
+                  <>
+                    {" "}
+                    <Badge tone="warning">{text.payments.statusOf(status)}</Badge>
+                  </>
+                )}
+              </>
+            ),
+          },
+          { header: text.orders.at, cell: ({ recordedAt }) => <Moment at={recordedAt} isTimeOnly /> },
+          {
+            header: text.orders.change,
+            isNumeric: true,
+            isWideOnly: true,
+            cell: ({ changeAmount }) => (changeAmount === 0 ? "–" : money(changeAmount)),
+          },
+          { header: text.orders.tip, isNumeric: true, cell: ({ tipAmount }) => (tipAmount ? money(tipAmount) : "–") },
+          { header: text.orders.amount, isNumeric: true, cell: ({ amount }) => money(amount) },
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** What happened to the order, oldest first, from the times that the point of sale sent. */
+function OrderHistory({ order }: { order: Order }) {
+  const { history } = text.orders;
+  const steps = (
+    [
+      [history.opened, order.openedAt],
+      [history.billPrinted, order.firstBillPrintDate],
+      ...order.paymentRowList.map(
+        (row) => [history.payment(row.name ?? text.payments.modeOf(row.paymentMode)), row.recordedAt] as const,
+      ),
+      [history.paid, order.paidAt],
+      [history.transferred, order.transferredAt],
+      [history.canceled, order.canceledAt],
+      [history.closed, order.closedAt],
+    ] as [string, string | null][]
+  )
+    .filter((step): step is [string, string] => step[1] !== null)
+    .sort(([, one], [, other]) => Date.parse(one) - Date.parse(other));
+  return (
+    <Section title={text.orders.historyTitle}>
+      <ol className="timeline">
+        {steps.map(([name, at], index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two payments can have the same time and name.
+          <li key={index}>
+            <Moment at={at} /> {name}
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

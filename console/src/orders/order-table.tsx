@@ -1,0 +1,53 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { Link } from "@tanstack/react-router";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Moment } from "../ui/moment.tsx";
+import { Table } from "../ui/table.tsx";
+
+export type ListedOrder = ApiSchemaTypes["OrderV1"];
+
+export function OrderTable({ orders, empty }: { orders: readonly ListedOrder[]; empty: string }) {
+  const { money, number } = useFormats();
+  return (
+    <Table
+      label={text.orders.title}
+      rows={orders}
+      getKey={({ id }) => id}
+      empty={empty}
+      columns={[
+        {
+          header: text.orders.table,
+          isRowHeader: true,
+          cell: ({ id, orderNumber }) => (
+            <Link to="/orders/$id" params={{ id }}>
+              {orderNumber ?? text.live.noTable}
+            </Link>
+          ),
+        },
+        { header: text.orders.room, isWideOnly: true, cell: ({ orderPlace }) => orderPlace ?? "–" },
+        { header: text.orders.openedAt, cell: ({ openedAt }) => <Moment at={openedAt} /> },
+        { header: text.orders.guests, isNumeric: true, isWideOnly: true, cell: ({ guests }) => number(guests) },
+        { header: text.orders.clerk, isWideOnly: true, cell: ({ operatorName }) => operatorName ?? "–" },
+        {
+          header: text.orders.payments,
+          isWideOnly: true,
+          cell: ({ payments }) => [...new Set(payments.map(({ paymentName }) => paymentName ?? "–"))].join(", ") || "–",
+        },
+        {
+          header: text.orders.state,
+          cell: ({ isCanceled, isTransferred }) => {
+            if (isCanceled) return <Badge tone="bad">{text.live.states.canceled}</Badge>;
+            return isTransferred ? (
+              <Badge tone="neutral">{text.live.states.transferred}</Badge>
+            ) : (
+              <Badge tone="good">{text.orders.sold}</Badge>
+            );
+          },
+        },
+        { header: text.orders.total, isNumeric: true, cell: ({ total }) => money(total) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,206 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { type ReactNode, useId } from "react";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+
+export type Report = ApiSchemaTypes["ReportV2"];
+
+/** The report in the form of the Z ticket that the point of sale prints when it closes. Print styles print only it. */
+export function ReportTicket({ report }: { report: Report }) {
+  const { money, number, dateTime, rate } = useFormats();
+  const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
+  const withoutTax = sumOf(report.reportTaxes.map(({ taxableAmount }) => taxableAmount));
+  const address = [report.address1, report.address2, [report.zipCode, report.city].filter(Boolean).join(" ")].filter(
+    Boolean,
+  );
+  return (
+    <article className="ticket" aria-label={text.ticket.label(number(report.reportNumber))}>
+      <header className="ticket-header">
+        <strong className="ticket-name">{report.establishmentName || report.companyName}</strong>
+        {report.companyName && report.companyName !== report.establishmentName && <span>{report.companyName}</span>}
+        {address.map((line) => (
+          <span key={line}>{line}</span>
+        ))}
+        {report.siretCode && <span>{text.ticket.siret(report.siretCode)}</span>}
+        {report.tvaCode && <span>{text.ticket.vatNumber(report.tvaCode)}</span>}
+        {report.nafCode && <span>{text.ticket.naf(report.nafCode)}</span>}
+        {report.phoneNumber && <span>{report.phoneNumber}</span>}
+      </header>
+      <div className="ticket-title">
+        <strong>{text.ticket.title}</strong>
+        <strong>{text.ticket.number(number(report.reportNumber))}</strong>
+      </div>
+      <Lines
+        lines={[
+          [text.ticket.opened, dateTime(report.startedAt)],
+          [text.ticket.closed, dateTime(report.finalizedAt)],
+          [text.ticket.closedBy, report.clerkName],
+          [text.ticket.device, report.deviceName],
+        ]}
+      />
+      <Lines
+        lines={[
+          [text.ticket.orders, number(report.orderCount)],
+          [text.ticket.guests, number(report.guestsNumber)],
+          report.orderCount > 0 && [text.ticket.averageOrder, money(Math.round(report.totalSales / report.orderCount))],
+        ]}
+      />
+      <Lines
+        isTotal
+        lines={[
+          [text.ticket.totalSales, money(report.totalSales)],
+          [text.ticket.withoutTax, money(withoutTax)],
+        ]}
+      />
+      <Block title={text.ticket.taxes}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{text.ticket.rate}</th>
+              <th scope="col">{text.ticket.net}</th>
+              <th scope="col">{text.ticket.tax}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.reportTaxes.map(({ taxName, taxRate, taxableAmount, taxAmount, taxCatalogId }) => (
+              <tr key={`${taxCatalogId} ${taxRate}`}>
+                <th scope="row">{taxName ?? rate(taxRate)}</th>
+                <td>{money(taxableAmount)}</td>
+                <td>{money(taxAmount)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Block>
+      <Block title={text.ticket.payments}>
+        <Lines
+          lines={[
+            ...report.reportPayments.map(
+              (payment): Line => [
+                payment.paymentName ?? text.payments.modeOf(payment.paymentMode),
+                money(payment.paymentAmount),
+              ],
+            ),
+            [text.ticket.total, money(sumOf(report.reportPayments.map(({ paymentAmount }) => paymentAmount)))],
+          ]}
+        />
+      </Block>
+      <Block title={text.ticket.cash}>
+        <Lines
+          lines={[
+            [text.ticket.initialCash, money(report.initialCashBalance)],
+            [text.ticket.finalCash, money(report.finalCashBalance)],
+          ]}
+        />
+      </Block>
+      {report.reportEntries.length > 0 && (
+        <Block title={text.ticket.movements}>
+          <Lines
+            lines={report.reportEntries.map(
+              (entry): Line => [
+                [text.reports.movementTypes[entry.entryType], entry.entryName].filter(Boolean).join(": "),
+                money(entry.entryAmount),
+              ],
+            )}
+          />
+        </Block>
+      )}
+      {report.reportDiscounts.length > 0 && (
+        <Block title={text.ticket.discounts}>
+          <Lines
+            lines={report.reportDiscounts.map(
+              ({ quantity, discountName, gifted, discountValue }): Line => [
+                text.ticket.quantity(
+                  number(quantity),
+                  discountName ?? (gifted ? text.ticket.gift : text.ticket.discount),
+                ),
+                money(-discountValue),
+              ],
+            )}
+          />
+        </Block>
+      )}
+      {report.reportCancellations.length > 0 && (
+        <Block title={text.ticket.cancellations}>
+          <Lines
+            lines={report.reportCancellations.map(
+              ({ quantity, name, afterFinalization, amount }): Line => [
+                `${text.ticket.quantity(number(quantity), name || text.ticket.noReason)}${afterFinalization ? ` (${text.ticket.afterBill})` : ""}`,
+                money(amount),
+              ],
+            )}
+          />
+        </Block>
+      )}
+      {report.reportRooms.length > 0 && (
+        <Block title={text.ticket.rooms}>
+          <Lines lines={report.reportRooms.map(({ name, type, total }): Line => [name ?? type ?? "–", money(total)])} />
+        </Block>
+      )}
+      <Block title={text.ticket.products}>
+        <Lines
+          lines={sumByCategory(report).map(
+            ({ category, quantity, sales }): Line => [text.ticket.quantity(number(quantity), category), money(sales)],
+          )}
+        />
+      </Block>
+      {report.reportClerksShift.length > 0 && (
+        <Block title={text.ticket.clerks}>
+          <Lines
+            lines={report.reportClerksShift.map(
+              ({ name, id, orderCount, paymentsOwner }): Line => [
+                text.ticket.clerk(name ?? id, text.orders.count(orderCount)),
+                money(paymentsOwner),
+              ],
+            )}
+          />
+        </Block>
+      )}
+      {report.note && <p className="ticket-note">{report.note}</p>}
+      <footer className="ticket-footer">{report.customFooter && <p>{report.customFooter}</p>}</footer>
+    </article>
+  );
+}
+
+type Line = readonly [name: string, value: string];
+
+const Lines = ({ lines, isTotal = false }: { lines: readonly (Line | false)[]; isTotal?: boolean }) => (
+  <dl className={isTotal ? "ticket-lines ticket-total" : "ticket-lines"}>
+    {lines.map((line, index) =>
+      line !== false && line[1] !== "" ? (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a ticket can be equal, and their sequence does not change.
+        <div key={index}>
+          <dt>{line[0]}</dt>
+          <dd>{line[1]}</dd>
+        </div>
+      ) : null,
+    )}
+  </dl>
+);
+
+function Block({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section className="ticket-block" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface CategorySales {
+  category: string;
+  quantity: number;
+  sales: number;
+}
+
+/** Sums up products by category, with the highest sales first, as tickets do: single products would fill meters of paper. */
+function sumByCategory({ reportProducts }: Report): CategorySales[] {
+  const sums = new Map<string, CategorySales>();
+  for (const { category, productQuantity, productSales } of reportProducts) {
+    const name = category ?? text.ticket.noCategory;
+    const { quantity, sales } = sums.get(name) ?? { quantity: 0, sales: 0 };
+    sums.set(name, { category: name, quantity: quantity + productQuantity, sales: sales + productSales });
+  }
+  return [...sums.values()].sort((one, other) => other.sales - one.sales);
+}

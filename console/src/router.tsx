@@ -1,0 +1,127 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import {
+  parseSearch,
+  readChoice,
+  readDay,
+  readId,
+  readPage,
+  readSearch,
+  readText,
+  stringifySearch,
+} from "./search-params.ts";
+import { NotFound, ViewError } from "./shell/failed-view.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { deliveryStates, usageRanges, webhookEvents } from "./text/choices.ts";
+import { Progress } from "./ui/loaded.tsx";
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const getParentRoute = () => rootRoute;
+
+/** The views. The code of each is loaded when it is first opened, or when the pointer is over a link to it. */
+const routes = [
+  createRoute({
+    getParentRoute,
+    path: "/",
+    component: lazyRouteComponent(() => import("./home/home-page.tsx"), "HomePage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/days",
+    validateSearch: readSearch((search) => ({
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./days/days-page.tsx"), "DaysPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/days/$date",
+    component: lazyRouteComponent(() => import("./days/day-page.tsx"), "DayPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/reports",
+    validateSearch: readSearch((search) => ({
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./reports/reports-page.tsx"), "ReportsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/reports/$id",
+    component: lazyRouteComponent(() => import("./reports/report-page.tsx"), "ReportPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/orders",
+    validateSearch: readSearch((search) => ({
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      report: readId(search, "report"),
+      find: readText(search, "find"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./orders/orders-page.tsx"), "OrdersPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/orders/$id",
+    component: lazyRouteComponent(() => import("./orders/order-page.tsx"), "OrderPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/requests",
+    validateSearch: readSearch((search) => ({
+      range: readChoice(search, "range", usageRanges),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./requests/requests-page.tsx"), "RequestsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/webhooks",
+    component: lazyRouteComponent(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/webhooks/deliveries",
+    validateSearch: readSearch((search) => ({
+      webhook: readId(search, "webhook"),
+      event: readChoice(search, "event", webhookEvents),
+      state: readChoice(search, "state", deliveryStates),
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./webhooks/deliveries-page.tsx"), "DeliveriesPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/webhooks/deliveries/$id",
+    component: lazyRouteComponent(() => import("./webhooks/delivery-page.tsx"), "DeliveryPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/webhooks/$id",
+    component: lazyRouteComponent(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren(routes),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  defaultPendingComponent: Progress,
+  defaultErrorComponent: ViewError,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

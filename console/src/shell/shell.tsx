@@ -1,0 +1,72 @@
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { useFormats, useSession } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Brand } from "../ui/brand.tsx";
+import { KeyMenu } from "./key-menu.tsx";
+import { findNavigationItem, isAllowed, navigationItems } from "./navigation.ts";
+import { ThemeSwitch } from "./theme-switch.tsx";
+
+/** The frame of all views: the location, the navigation and the menu of the key. */
+export function Shell() {
+  const { key } = useSession();
+  const { pathname } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const isFirstView = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new view gets the focus, so that it is announced.
+  useEffect(() => {
+    if (!isFirstView.current) main.current?.focus({ preventScroll: true });
+    isFirstView.current = false;
+  }, [pathname]);
+  const item = findNavigationItem(pathname);
+  return (
+    <div className="shell">
+      <a className="skip-link" href="#main">
+        {text.shell.skip}
+      </a>
+      <header className="top-bar">
+        <Brand />
+        <span className="location-name">
+          {key.location ? (key.location.name ?? text.shell.unnamedLocation) : text.shell.noLocation}
+        </span>
+        <ThemeSwitch />
+        <KeyMenu />
+      </header>
+      <nav className="navigation" aria-label={text.shell.navigation}>
+        {navigationItems
+          .filter((each) => isAllowed(key, each))
+          .map(({ to, label }) => (
+            <Link
+              key={to}
+              to={to}
+              className="navigation-link"
+              activeOptions={{ exact: to === "/", includeSearch: false }}
+            >
+              {label}
+            </Link>
+          ))}
+      </nav>
+      <main id="main" ref={main} tabIndex={-1}>
+        <ExpiryNotice />
+        {item && !isAllowed(key, item) ? (
+          <p className="notice notice-warning" role="alert">
+            {key.location === null && item.needsLocation
+              ? text.shell.needsLocation
+              : text.shell.needsScope(item.scopes)}
+          </p>
+        ) : (
+          <Outlet />
+        )}
+      </main>
+    </div>
+  );
+}
+
+const expiryNoticeMs = 14 * 86_400_000;
+
+function ExpiryNotice() {
+  const { expiresAt } = useSession().key;
+  const { dateTime } = useFormats();
+  if (expiresAt === null || Date.parse(expiresAt) - Date.now() > expiryNoticeMs) return null;
+  return <p className="notice notice-warning">{text.shell.expires(dateTime(expiresAt))}</p>;
+}

@@ -1,0 +1,7 @@
+import { en } from "./en.ts";
+
+/** The texts of the console, in the shape that another language must have too. */
+type Texts = typeof en;
+
+/** The texts in the language of the reader. English is the only language so far. */
+export const text: Texts = en;

@@ -1,0 +1,21 @@
+import { useFormats } from "../session/session-context.tsx";
+
+/** A date and time in the location's time zone. */
+export const Moment = ({ at, isTimeOnly = false }: { at: string; isTimeOnly?: boolean }) => {
+  const { dateTime, time, timeZone } = useFormats();
+  return (
+    <time dateTime={at} title={`${dateTime(at)} (${timeZone})`}>
+      {isTimeOnly ? time(at) : dateTime(at)}
+    </time>
+  );
+};
+
+/** How long ago something was, with the exact time as a title. */
+export const Ago = ({ at }: { at: string }) => {
+  const { ago, dateTime, timeZone } = useFormats();
+  return (
+    <time dateTime={at} title={`${dateTime(at)} (${timeZone})`}>
+      {ago(at)}
+    </time>
+  );
+};

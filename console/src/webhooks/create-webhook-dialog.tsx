@@ -1,0 +1,140 @@
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useId } from "react";
+import { useApi } from "../api/use-api.ts";
+import { useApiChange } from "../api/use-api-change.ts";
+import { subscribableEvents } from "../text/choices.ts";
+import { text } from "../text/text.ts";
+import { Button } from "../ui/button.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+
+interface CreateWebhookDialogProps {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+interface NewWebhook {
+  /** The ID of a recipient; null for a new one. */
+  recipientId: string | null;
+  endpointUrl: string;
+  events: (typeof subscribableEvents)[number][];
+}
+
+/** Creates a webhook and, for the first one, its recipient, whose secret is shown once. */
+export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProps) {
+  const navigate = useNavigate();
+  const creation = useApiChange(async (api, { recipientId, endpointUrl, events }: NewWebhook) => {
+    const created =
+      recipientId === null
+        ? (await api.POST("/v1/recipients", { body: { name: new URL(endpointUrl).host } })).data
+        : null;
+    const body = { recipientId: created?.id ?? recipientId ?? "", endpointUrl, events };
+    const { data: webhook } = await api.POST("/v1/webhooks", { body });
+    return { data: { webhook, secret: created?.signingSecret ?? null } };
+  });
+  function close() {
+    const webhookId = creation.data?.webhook.id;
+    creation.reset();
+    onClose();
+    if (webhookId !== undefined) void navigate({ to: "/webhooks/$id", params: { id: webhookId } });
+  }
+  return (
+    <Dialog title={text.webhooks.create} isOpen={isOpen} onClose={close}>
+      {creation.data ? (
+        <>
+          <p role="status">{text.webhooks.created(creation.data.webhook.endpointUrl)}</p>
+          {creation.data.secret !== null && <ShownSecret secret={creation.data.secret} />}
+          <Button variant="primary" onPress={close}>
+            {text.webhooks.openCreated}
+          </Button>
+        </>
+      ) : (
+        <WebhookForm
+          onSubmit={creation.mutate}
+          isPending={creation.isPending}
+          error={creation.error}
+          onCancel={close}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+export const ShownSecret = ({ secret }: { secret: string }) => (
+  <div className="notice notice-warning">
+    <p>{text.webhooks.secretOnce}</p>
+    <p>
+      <code className="secret">{secret}</code>
+    </p>
+    <CopyButton value={secret} label={text.webhooks.copySecret} />
+  </div>
+);
+
+interface WebhookFormProps {
+  onSubmit: (webhook: NewWebhook) => void;
+  onCancel: () => void;
+  isPending: boolean;
+  error: unknown;
+}
+
+const defaultEvents: readonly string[] = ["order.paid", "report.finalized", "day.closed", "day.incomplete"];
+
+function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps) {
+  const id = useId();
+  const recipients = useApi(["recipients"], (api, signal) =>
+    api.GET("/v1/recipients", { params: { query: { size: 100 } }, signal }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    onSubmit({
+      recipientId: String(form.get("recipient") ?? "") || null,
+      endpointUrl: String(form.get("url")),
+      events: subscribableEvents.filter((name) => form.getAll("events").includes(name)),
+    });
+  }
+  return (
+    <Loaded query={recipients}>
+      {({ data }) => (
+        <form className="form" onSubmit={submit}>
+          <div className="field">
+            <label htmlFor={`${id}-url`}>{text.webhooks.url}</label>
+            <input id={`${id}-url`} name="url" type="url" required placeholder="https://example.com/webhooks" />
+          </div>
+          <div className="field">
+            <label htmlFor={`${id}-recipient`}>{text.webhooks.recipient}</label>
+            <select id={`${id}-recipient`} name="recipient" aria-describedby={`${id}-hint`}>
+              {data.map((recipient) => (
+                <option key={recipient.id} value={recipient.id}>
+                  {recipient.name}
+                </option>
+              ))}
+              <option value="">{text.webhooks.newRecipient}</option>
+            </select>
+            <p className="hint" id={`${id}-hint`}>
+              {text.webhooks.recipientHint}
+            </p>
+          </div>
+          <fieldset>
+            <legend>{text.webhooks.events}</legend>
+            {subscribableEvents.map((name) => (
+              <label key={name} className="checkbox">
+                <input type="checkbox" name="events" value={name} defaultChecked={defaultEvents.includes(name)} />
+                <code>{name}</code>
+              </label>
+            ))}
+          </fieldset>
+          {error !== null && <ErrorNotice error={error} />}
+          <div className="actions actions-end">
+            <Button onPress={onCancel}>{text.dialog.cancel}</Button>
+            <Button type="submit" variant="primary" isPending={isPending}>
+              {text.webhooks.create}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Loaded>
+  );
+}

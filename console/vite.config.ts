@@ -1,0 +1,51 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Plugin } from "vite";
+
+/** The languages of the texts that React Aria adds, such as the labels of buttons that only screen readers announce. */
+const languages = ["en-US"];
+
+/** Leaves out the texts of React Aria in other languages: a quarter of its size. */
+const omitOtherLanguages: Plugin = {
+  name: "omit-other-languages",
+  enforce: "pre",
+  load(id) {
+    const [, language] =
+      /\/(?:react-aria|react-aria-components|react-stately)\/.*\/intl\/.*?([a-z]{2}-[A-Z]{2})\.m?js$/.exec(id) ?? [];
+    return language !== undefined && !languages.includes(language) ? "export default {};" : null;
+  },
+};
+
+/** Answers `/config.json` during development as `serve.mjs` does. */
+const serveConfig: Plugin = {
+  name: "serve-config",
+  configureServer({ middlewares }) {
+    const { PUBLIC_URL = "http://localhost:4000", DOCS_URL = "http://localhost:3000/docs" } = process.env;
+    middlewares.use("/config.json", (_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ apiUrl: PUBLIC_URL, docsUrl: DOCS_URL }));
+    });
+  },
+};
+
+const clientPath = (file: string) => `${fileURLToPath(new URL("../client", import.meta.url))}/${file}`;
+
+export default defineConfig({
+  plugins: [omitOtherLanguages, serveConfig],
+  resolve: {
+    // The sources of the client, because React Aria declares the condition `source` for files that its package lacks.
+    alias: [
+      { find: /^@pragma\/client$/, replacement: clientPath("index.ts") },
+      { find: /^@pragma\/client\/(.+)$/, replacement: clientPath("$1.ts") },
+    ],
+  },
+  build: {
+    outDir: "build",
+    // A style sheet of its own for each view would move its content when it arrives.
+    cssCodeSplit: false,
+    // The content security policy allows no data URLs except for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    // The first versions with `light-dark()`, the newest feature that the styles need.
+    target: ["chrome123", "firefox120", "safari17.5"],
+  },
+});

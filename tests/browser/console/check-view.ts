@@ -1,0 +1,36 @@
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { findAllViolations } from "../check-accessibility.ts";
+import type { ConsoleUnderTest } from "./console-under-test.ts";
+
+const widths = [1440, 390];
+const colorSchemes = ["light", "dark"] as const;
+
+/**
+ * Opens a view on a wide screen and on a phone, in both themes, and checks that it has no accessibility violations and no
+ * errors, and that the page does not scroll sideways. `waitUntilShown` waits for what the view loads.
+ */
+export async function checkView(
+  site: ConsoleUnderTest,
+  path: string,
+  apiKey: string | undefined,
+  waitUntilShown: (page: Page) => Promise<void>,
+): Promise<void> {
+  for (const width of widths)
+    for (const colorScheme of colorSchemes) {
+      const { page, errors, close } = await site.openView(path, { ...(apiKey && { apiKey }), width, colorScheme });
+      await waitUntilShown(page);
+      const shown = `${path} at ${width} pixels, ${colorScheme}`;
+      await saveScreenshot(page, `${path.replaceAll(/[^a-z]+/gi, "-")}${width}-${colorScheme}`);
+      expect(await findAllViolations(page), shown).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), shown).toBe(true);
+      expect(errors, shown).toEqual([]);
+      await close();
+    }
+}
+
+/** Saves what the view shows, for a developer who looks at it, if CONSOLE_SCREENSHOTS names a folder. */
+async function saveScreenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.CONSOLE_SCREENSHOTS;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}

@@ -1,0 +1,141 @@
+import { generateTill } from "@pragma/simulator/generate-till";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
+import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";
+import { checkView } from "./check-view.ts";
+import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
+
+const day = "2026-05-28";
+const till = generateTill({ seed: "console", orders: 14, day });
+
+let testLocation: TestLocation;
+let site: ConsoleUnderTest;
+let reportId: string;
+beforeAll(async () => {
+  const product = await getSharedPragmaUnderTest();
+  testLocation = await createTestLocation(product);
+  const finalCashBalance = (till.finalCashBalance ?? 0) + 1_234;
+  await testLocation.pushTillWithRetries({ ...till, finalCashBalance });
+  const [report] = await testLocation.waitForReports(1);
+  reportId = report?.id ?? "";
+  site = await startConsoleInBrowser(product.url);
+}, 120_000);
+afterAll(() => site?.close());
+
+describe("a day", () => {
+  it("explains its failed check with the amounts and the report", async () => {
+    const { page, errors, close } = await site.openView("/days", { apiKey: testLocation.key });
+    await page.getByRole("link", { name: "Thu, May 28" }).click();
+    const cash = page
+      .getByRole("listitem")
+      .filter({ has: page.getByRole("heading", { name: "Counted cash equals expected cash" }) });
+    await cash.getByText("Failed").waitFor();
+    const shown = await cash.textContent();
+    expect(shown).toContain("+€12.34");
+    expect(shown).toContain("The counted cash equals the cash at the start of the shift");
+    expect(shown).toContain("Counted cash");
+    await cash.getByRole("link", { name: /^Z report/ }).click();
+    await page.getByRole("article", { name: /^Z ticket/ }).waitFor();
+    expect(errors).toEqual([]);
+    await close();
+  });
+
+  it("has no violations", async () => {
+    await checkView(site, `/days/${day}`, testLocation.key, (page) => page.getByText("+€12.34").first().waitFor());
+    await checkView(site, "/days", testLocation.key, (page) => page.getByText("+€12.34").waitFor());
+  });
+
+  it("copies the request that shows the same, without the key", async () => {
+    const { page, close } = await site.openView(`/days/${day}`, { apiKey: testLocation.key });
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await page.getByText("Copied").first().waitFor();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(copied).toMatch(
+      /^curl -H "Authorization: Bearer \$PRAGMA_API_KEY" 'http:\/\/127\.0\.0\.1:\d+\/v1\/days\/2026-05-28'$/,
+    );
+    await close();
+  });
+
+  it("states what failed and what to do if there is no such day", async () => {
+    const { page, close } = await site.openView("/days/2020-01-01", { apiKey: testLocation.key });
+    const alert = page.getByRole("alert");
+    await alert.getByRole("link", { name: "What to do" }).waitFor();
+    await alert.getByRole("button", { name: "Try again" }).waitFor();
+    await close();
+  });
+});
+
+describe("a report", () => {
+  it("is a Z ticket with the figures of the report, and prints nothing else", async () => {
+    const { page, close } = await site.openView(`/reports/${reportId}`, { apiKey: testLocation.key });
+    const ticket = page.getByRole("article", { name: /^Z ticket/ });
+    await ticket.waitFor();
+    const { totalSales, reportPayments } = await testLocation.getJson<{
+      totalSales: number;
+      reportPayments: { paymentName: string; paymentAmount: number }[];
+    }>(`/v2/reports/${reportId}`);
+    const format = (amount: number) =>
+      new Intl.NumberFormat("en-US", { style: "currency", currency: "EUR" }).format(amount / 100);
+    const shown = await ticket.textContent();
+    expect(shown).toContain(`Total sales${format(totalSales)}`);
+    for (const { paymentName, paymentAmount } of reportPayments)
+      expect(shown).toContain(`${paymentName}${format(paymentAmount)}`);
+    await page.emulateMedia({ media: "print" });
+    expect(await ticket.isVisible()).toBe(true);
+    for (const hidden of [
+      page.getByRole("navigation"),
+      page.getByRole("heading", { level: 1 }),
+      page.getByRole("button", { name: "Print" }),
+    ])
+      expect(await hidden.isVisible()).toBe(false);
+    const pdf = await page.pdf({ width: "90mm" });
+    expect(pdf.byteLength).toBeGreaterThan(5_000);
+    await close();
+  });
+
+  it("has no violations", async () => {
+    await checkView(site, `/reports/${reportId}`, testLocation.key, (page) => page.getByRole("article").waitFor());
+    await checkView(site, "/reports", testLocation.key, (page) => page.getByRole("table").waitFor());
+  });
+});
+
+describe("orders", () => {
+  it("are found by table and by amount in the chosen days", async () => {
+    const order = till.orderList.find(({ tableName, isCanceled, total }) => tableName && !isCanceled && total > 0);
+    const { page, close } = await site.openView(`/orders?since=${day}&until=${day}`, { apiKey: testLocation.key });
+    const search = page.getByLabel("Find by ID, table or amount");
+    await search.fill(order?.tableName ?? "");
+    await search.press("Enter");
+    await page.getByText(/Searched 1[0-9] of 1[0-9] orders/).waitFor();
+    expect(await page.getByRole("link", { name: order?.tableName ?? "", exact: true }).count()).toBeGreaterThan(0);
+    expect(new URL(page.url()).searchParams.get("find")).toBe(order?.tableName);
+    await search.fill(String((order?.total ?? 0) / 100));
+    await search.press("Enter");
+    await expect.poll(() => new URL(page.url()).searchParams.get("find")).toBe(String((order?.total ?? 0) / 100));
+    await page
+      .getByRole("link", { name: order?.tableName ?? "", exact: true })
+      .first()
+      .click();
+    await page.getByRole("heading", { name: "History" }).waitFor();
+    await close();
+  });
+
+  it("open by their ID", async () => {
+    const order = till.orderList[0];
+    const { page, errors, close } = await site.openView("/orders", { apiKey: testLocation.key });
+    await page.getByLabel("Find by ID, table or amount").fill(order?.id ?? "");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("region", { name: "Payments" }).first().waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/orders/${order?.id}`);
+    expect(errors).toEqual([]);
+    await close();
+  });
+
+  it("have no violations", async () => {
+    const order = till.orderList[0];
+    await checkView(site, `/orders/${order?.id}`, testLocation.key, (page) =>
+      page.getByRole("heading", { name: "History" }).waitFor(),
+    );
+    await checkView(site, "/orders", testLocation.key, (page) => page.getByRole("table").waitFor());
+  });
+});
