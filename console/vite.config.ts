@@ -39,6 +39,12 @@ export default defineConfig({
     ],
   },
   build: {
+    rolldownOptions: {
+      onwarn(warning, report) {
+        // Packages mark code for browsers, which means nothing here.
+        if (warning.code !== "MODULE_LEVEL_DIRECTIVE") report(warning);
+      },
+    },
     outDir: "build",
     // A style sheet of its own for each view would move its content when it arrives.
     cssCodeSplit: false,

@@ -6,24 +6,33 @@ import { Section } from "../ui/section.tsx";
 import type { Day, DayCheck } from "./day-state.tsx";
 
 const tones: Record<DayCheck["status"], Tone> = { failed: "bad", passed: "good", unavailable: "neutral" };
-const ranks: Record<DayCheck["status"], number> = { failed: 0, unavailable: 1, passed: 2 };
-
-/** The checks of a day, failed ones first: what each states, the amounts that it compares, and what it found. */
+/** The checks of a day: what each states, the amounts that it compares, and what it found. Passed checks are folded. */
 export function DayChecks({ day }: { day: Day }) {
-  const checks = [...day.reconciliation].sort((one, other) => ranks[one.status] - ranks[other.status]);
+  const checksOf = (status: DayCheck["status"]) => day.reconciliation.filter((check) => check.status === status);
+  const passed = checksOf("passed");
   return (
     <Section title={text.days.checksTitle}>
-      {checks.length === 0 && <p className="empty">{text.days.notChecked}</p>}
-      <ul className="checks">
-        {checks.map((check) => (
-          <li key={check.code} className={`check check-${check.status}`}>
-            <CheckDetails check={check} day={day} />
-          </li>
-        ))}
-      </ul>
+      {day.reconciliation.length === 0 && <p className="empty">{text.days.notChecked}</p>}
+      <CheckList checks={[...checksOf("failed"), ...checksOf("unavailable")]} day={day} />
+      {passed.length > 0 && (
+        <details className="passed-checks">
+          <summary>{text.days.passedChecks(passed.length)}</summary>
+          <CheckList checks={passed} day={day} />
+        </details>
+      )}
     </Section>
   );
 }
+
+const CheckList = ({ checks, day }: { checks: readonly DayCheck[]; day: Day }) => (
+  <ul className="checks">
+    {checks.map((check) => (
+      <li key={check.code} className="check">
+        <CheckDetails check={check} day={day} />
+      </li>
+    ))}
+  </ul>
+);
 
 function CheckDetails({ check, day }: { check: DayCheck; day: Day }) {
   const { money, difference } = useFormats();

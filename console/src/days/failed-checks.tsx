@@ -14,7 +14,7 @@ export function FailedChecks({ day }: { day: Day }) {
     <ul className="check-list">
       {failed.map((check) => (
         <li key={check.code}>
-          {text.days.checks[check.code]}
+          {text.days.faults[check.code]}
           <strong>
             {check.difference === null ? text.days.findings(check.findingCount) : difference(check.difference)}
           </strong>

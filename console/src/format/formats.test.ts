@@ -30,7 +30,7 @@ describe("times", () => {
 
   it("show a business day as this date in every time zone", () => {
     expect(createFormats({ timeZone: "Pacific/Auckland", currency: null, locale: "en-IE" }).day("2026-06-01")).toBe(
-      "Mon 1 Jun",
+      "Mon, 1 Jun",
     );
   });
 

@@ -32,23 +32,27 @@ export function HomePage() {
   return (
     <Page title={text.home.title} summary={longDay(today)}>
       <div className="home">
-        {canReadReports && <WeekSales today={today} />}
-        {canReadOrders && <LiveOrders />}
-        {canReadReports && (
-          <Section
-            className="home-days"
-            title={text.home.recentDays}
-            actions={
-              <>
-                <CopyRequest url={days.data?.url} />
-                <Link to="/days">{text.home.allDays}</Link>
-              </>
-            }
-          >
-            <Loaded query={days}>{({ data }) => <RecentDays days={data} today={today} count={dayCount} />}</Loaded>
-          </Section>
-        )}
-        <LastTill />
+        <div className="home-column">
+          {canReadReports && <WeekSales today={today} />}
+          {canReadReports && (
+            <Section
+              className="home-days"
+              title={text.home.recentDays}
+              actions={
+                <>
+                  <CopyRequest url={days.data?.url} />
+                  <Link to="/days">{text.home.allDays}</Link>
+                </>
+              }
+            >
+              <Loaded query={days}>{({ data }) => <RecentDays days={data} today={today} count={dayCount} />}</Loaded>
+            </Section>
+          )}
+        </div>
+        <div className="home-column">
+          {canReadOrders && <LiveOrders />}
+          <LastTill />
+        </div>
       </div>
     </Page>
   );

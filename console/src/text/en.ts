@@ -81,7 +81,7 @@ export const en = {
   measures: { sales: "Sales", orders: "Orders", guests: "Guests", averageOrder: "Average order" },
   home: {
     title: "Home",
-    week: (since: string, until: string) => `${since} to ${until}`,
+    week: (since: string, until: string) => `Last 7 days: ${since} to ${until}`,
     thisWeek: "These 7 days",
     weekBefore: "The 7 days before",
     thanWeekBefore: "compared with the week before",
@@ -181,6 +181,25 @@ export const en = {
       cancellations_after_bill: "Nothing was canceled after the bill",
       refunds_without_sale: "Every refund has a sale",
     },
+    /** What is wrong if the check fails. */
+    faults: {
+      recorded_payments: "Payments differ from declared ones",
+      sales: "Sales differ from payments",
+      cash: "Cash difference",
+      movement_signs: "Cash movement with the wrong sign",
+      order_totals: "Order totals differ from products",
+      taxes: "VAT does not add up",
+      order_taxes: "Declared VAT differs",
+      order_net_totals: "Declared net totals differ",
+      order_discounts: "Declared discounts differ",
+      report_number_gaps: "Missing report",
+      report_number_repeats: "Report number used twice",
+      shift_overlaps: "Overlapping shifts",
+      orders_without_till: "Orders without a till",
+      cancellations_after_bill: "Canceled after the bill",
+      refunds_without_sale: "Refund without a sale",
+    },
+    passedChecks: (count: number) => plural(count, { one: "# check passed", other: "# checks passed" }),
     amounts: {
       recorded: "Recorded",
       declared: "Declared",
@@ -390,7 +409,7 @@ export const en = {
     recipientHint: "The secret of the recipient signs the messages. Endpoints of one application share a recipient.",
     events: "Events",
     rotate: "Rotate secret",
-    rotateOf: (name: string) => `Rotate the secret of ${name}`,
+    rotateOf: (name: string) => `Rotate secret of ${name}`,
     rotateHint:
       "A new secret is created, and shown once. Messages are signed with both secrets for 24 hours, so that you can replace the previous one.",
     leaked: "The secret may have leaked: stop using it now",
@@ -431,7 +450,12 @@ export const en = {
     nextAttempt: "Next attempt",
     replay: "Replay",
     replayMany: "Replay all that match",
-    replayHint: (limit: string) => `The messages of these deliveries are sent again, at most ${limit} at once:`,
+    replayHint: (limit: string) =>
+      `The messages of these deliveries are sent again, at most ${limit} at once. Test messages are left out.`,
+    filterNames: { state: "State", webhookId: "Endpoint", event: "Event", since: "From", until: "To" } as Record<
+      string,
+      string
+    >,
     replayed: (count: number) =>
       plural(count, { one: "# delivery is sent again.", other: "# deliveries are sent again." }),
     remaining: (count: string) => `${count} more match. Replay again to continue.`,

@@ -28,7 +28,8 @@ export function Table<Row>({ label, columns, rows, getKey, empty, footer }: Tabl
     [isNumeric && "numeric", isWideOnly && "wide-only"].filter(Boolean).join(" ") || undefined;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever uses a keyboard must be able to scroll the table.
-    <section className="table-scroll" aria-label={label} tabIndex={0}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields, and a section would be one landmark more.
+    <div className="table-scroll" role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -58,6 +59,6 @@ export function Table<Row>({ label, columns, rows, getKey, empty, footer }: Tabl
         </tbody>
         {footer && <tfoot>{footer}</tfoot>}
       </table>
-    </section>
+    </div>
   );
 }

@@ -155,7 +155,7 @@ function ReplayDialog({ filters, state, onClose }: ReplayDialogProps) {
       <dl className="facts">
         {chosen.map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{text.webhooks.filterNames[name]}</dt>
             <dd>{value}</dd>
           </div>
         ))}

@@ -42,6 +42,9 @@ describe("a day", () => {
 
   it("has no violations", async () => {
     await checkView(site, `/days/${day}`, testLocation.key, (page) => page.getByText("+€12.34").first().waitFor());
+  });
+
+  it("is in a list without violations", async () => {
     await checkView(site, "/days", testLocation.key, (page) => page.getByText("+€12.34").waitFor());
   });
 
@@ -95,6 +98,9 @@ describe("a report", () => {
 
   it("has no violations", async () => {
     await checkView(site, `/reports/${reportId}`, testLocation.key, (page) => page.getByRole("article").waitFor());
+  });
+
+  it("is in a list without violations", async () => {
     await checkView(site, "/reports", testLocation.key, (page) => page.getByRole("table").waitFor());
   });
 });
@@ -125,7 +131,7 @@ describe("orders", () => {
     const { page, errors, close } = await site.openView("/orders", { apiKey: testLocation.key });
     await page.getByLabel("Find by ID, table or amount").fill(order?.id ?? "");
     await page.getByRole("button", { name: "Search" }).click();
-    await page.getByRole("region", { name: "Payments" }).first().waitFor();
+    await page.getByRole("region", { name: "Payments" }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/orders/${order?.id}`);
     expect(errors).toEqual([]);
     await close();
@@ -136,6 +142,9 @@ describe("orders", () => {
     await checkView(site, `/orders/${order?.id}`, testLocation.key, (page) =>
       page.getByRole("heading", { name: "History" }).waitFor(),
     );
+  });
+
+  it("are in a list without violations", async () => {
     await checkView(site, "/orders", testLocation.key, (page) => page.getByRole("table").waitFor());
   });
 });
