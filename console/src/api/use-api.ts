@@ -17,18 +17,18 @@ interface ApiQueryOptions {
 
 /**
  * Reads from the API. `key` names everything that the request depends on. Before the next page or filter has its response,
- * the previous one remains.
+ * the previous one remains. A request is canceled only if it uses `signal`: the API counts canceled requests as failed.
  */
 export function useApi<Data>(
   key: readonly unknown[],
-  call: (api: AdminApiClient, signal: AbortSignal) => Promise<{ data: Data; response: Response }>,
+  call: (api: AdminApiClient, context: { signal: AbortSignal }) => Promise<{ data: Data; response: Response }>,
   { refetchMs, isEnabled = true }: ApiQueryOptions = {},
 ): UseQueryResult<ApiResponse<Data>> {
   const { api, key: apiKey } = useSession();
   return useQuery({
     queryKey: [apiKey.id, ...key],
-    queryFn: async ({ signal }) => {
-      const { data, response } = await call(api, signal);
+    queryFn: async (context) => {
+      const { data, response } = await call(api, context);
       return { data, url: response.url };
     },
     enabled: isEnabled,

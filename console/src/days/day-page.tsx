@@ -20,11 +20,9 @@ const refetchMs = 60_000;
 export function DayPage() {
   const { date } = route.useParams();
   const { longDay } = useFormats();
-  const query = useApi(
-    ["day", date],
-    (api, signal) => api.GET("/v1/days/{date}", { params: { path: { date } }, signal }),
-    { refetchMs },
-  );
+  const query = useApi(["day", date], (api) => api.GET("/v1/days/{date}", { params: { path: { date } } }), {
+    refetchMs,
+  });
   return (
     <Page
       title={Number.isNaN(Date.parse(date)) ? date : longDay(date)}

@@ -8,8 +8,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Table } from "../ui/table.tsx";
-import { DayState } from "./day-state.tsx";
-import { FailedChecks } from "./failed-checks.tsx";
+import { DayStateWithFaults, FailedChecks } from "./failed-checks.tsx";
 
 const route = getRouteApi("/days");
 const pageSize = 31;
@@ -19,10 +18,9 @@ export function DaysPage() {
   const { since, until, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const formats = useFormats();
-  const query = useApi(["days", since, until, page], (api, signal) =>
+  const query = useApi(["days", since, until, page], (api) =>
     api.GET("/v1/days", {
       params: { query: { ...(since && { since }), ...(until && { until }), index: page, size: pageSize } },
-      signal,
     }),
   );
   return (
@@ -52,7 +50,7 @@ export function DaysPage() {
                     </Link>
                   ),
                 },
-                { header: text.days.state, cell: ({ state }) => <DayState state={state} /> },
+                { header: text.days.state, cell: (day) => <DayStateWithFaults day={day} /> },
                 {
                   header: text.days.sales,
                   isNumeric: true,
@@ -70,7 +68,7 @@ export function DaysPage() {
                   isWideOnly: true,
                   cell: ({ tillCount }) => formats.number(tillCount),
                 },
-                { header: text.days.failedChecks, cell: (day) => <FailedChecks day={day} /> },
+                { header: text.days.failedChecks, isWideOnly: true, cell: (day) => <FailedChecks day={day} /> },
               ]}
             />
             <Pagination meta={meta} />

@@ -1,6 +1,6 @@
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
-import { type Day, listFailedChecks } from "./day-state.tsx";
+import { type Day, DayState, listFailedChecks } from "./day-state.tsx";
 
 /** The failed checks of a day in a line, with their differences. */
 export function FailedChecks({ day }: { day: Day }) {
@@ -23,3 +23,15 @@ export function FailedChecks({ day }: { day: Day }) {
     </ul>
   );
 }
+
+/** The state of a day and, on narrow screens, which have no column for them, its failed checks. */
+export const DayStateWithFaults = ({ day }: { day: Day }) => (
+  <>
+    <DayState state={day.state} />
+    {listFailedChecks(day).length > 0 && (
+      <div className="narrow-only">
+        <FailedChecks day={day} />
+      </div>
+    )}
+  </>
+);

@@ -26,7 +26,7 @@ export function HomePage() {
   const canReadOrders = hasAnyScope(key, "orders:read");
   const days = useApi(
     ["days", "recent", since],
-    (api, signal) => api.GET("/v1/days", { params: { query: { since, size: dayCount + 1 } }, signal }),
+    (api) => api.GET("/v1/days", { params: { query: { since, size: dayCount + 1 } } }),
     { refetchMs, isEnabled: canReadReports },
   );
   return (

@@ -24,8 +24,7 @@ const stateTones: Record<string, Tone> = { pending: "info", done: "good", parked
 function LastPushedTill() {
   const query = useApi(
     ["tills", "last"],
-    (api, signal) =>
-      api.GET("/v1/tills", { params: { query: { sinceDate: "2000-01-01T00:00:00Z", size: 1 } }, signal }),
+    (api) => api.GET("/v1/tills", { params: { query: { sinceDate: "2000-01-01T00:00:00Z", size: 1 } } }),
     { refetchMs },
   );
   return (
@@ -65,11 +64,9 @@ function LastPushedTill() {
 
 function LastReport() {
   const { money } = useFormats();
-  const query = useApi(
-    ["reports", "last"],
-    (api, signal) => api.GET("/v2/reports", { params: { query: { size: 1 } }, signal }),
-    { refetchMs },
-  );
+  const query = useApi(["reports", "last"], (api) => api.GET("/v2/reports", { params: { query: { size: 1 } } }), {
+    refetchMs,
+  });
   return (
     <Section className="home-till" title={text.home.lastReport} actions={<CopyRequest url={query.data?.url} />}>
       <Loaded query={query}>

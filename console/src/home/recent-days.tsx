@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { type Day, DayState } from "../days/day-state.tsx";
-import { FailedChecks } from "../days/failed-checks.tsx";
+import type { Day } from "../days/day-state.tsx";
+import { DayStateWithFaults, FailedChecks } from "../days/failed-checks.tsx";
 import { addDays } from "../format/formats.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -33,7 +33,7 @@ export function RecentDays({ days, today, count }: { days: readonly Day[]; today
         {
           header: text.days.state,
           cell: ({ date, day }) => {
-            if (day) return <DayState state={day.state} />;
+            if (day) return <DayStateWithFaults day={day} />;
             return <span className="muted">{date === today ? text.home.nothingYet : text.days.noTill}</span>;
           },
         },
@@ -48,7 +48,11 @@ export function RecentDays({ days, today, count }: { days: readonly Day[]; today
           isWideOnly: true,
           cell: ({ day }) => (day?.totals ? formats.number(day.totals.orderCount) : "–"),
         },
-        { header: text.days.failedChecks, cell: ({ day }) => (day ? <FailedChecks day={day} /> : null) },
+        {
+          header: text.days.failedChecks,
+          isWideOnly: true,
+          cell: ({ day }) => (day ? <FailedChecks day={day} /> : null),
+        },
       ]}
     />
   );

@@ -16,10 +16,9 @@ export function WeekSales({ today }: { today: string }) {
   const { day } = useFormats();
   const since = addDays(today, -7);
   const until = addDays(today, -1);
-  const query = useApi(["metrics", "week", since], (api, signal) =>
+  const query = useApi(["metrics", "week", since], (api) =>
     api.GET("/v1/metrics", {
       params: { query: { measures: measures.join(","), dimensions: "day", since, until, compare: "previous_period" } },
-      signal,
     }),
   );
   return (

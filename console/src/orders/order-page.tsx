@@ -24,23 +24,19 @@ interface LoadedOrder {
 }
 
 /** Returns the order of a closed shift or, if there is none with this ID, the live order. */
-async function loadOrder(
-  api: AdminApiClient,
-  id: string,
-  signal: AbortSignal,
-): Promise<{ data: LoadedOrder; response: Response }> {
+async function loadOrder(api: AdminApiClient, id: string): Promise<{ data: LoadedOrder; response: Response }> {
   const params = { path: { id } };
-  const finished = await nullOnProblem(api.GET("/v2/orders/{id}", { params, signal }), "order_not_found");
+  const finished = await nullOnProblem(api.GET("/v2/orders/{id}", { params }), "order_not_found");
   if (finished)
     return { data: { order: finished.data, reportId: finished.data.reportId }, response: finished.response };
-  const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params, signal });
+  const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params });
   return { data: { order: live.data, reportId: null }, response };
 }
 
 /** An order with its products, payments and history. */
 export function OrderPage() {
   const { id } = route.useParams();
-  const query = useApi(["order", id], (api, signal) => loadOrder(api, id, signal), { refetchMs });
+  const query = useApi(["order", id], (api) => loadOrder(api, id), { refetchMs });
   const order = query.data?.data.order;
   return (
     <Page

@@ -74,8 +74,8 @@ function useOrderQuery() {
 function OrderList() {
   const { page = 0 } = route.useSearch();
   const filters = useOrderQuery();
-  const query = useApi(["orders", filters, page], (api, signal) =>
-    api.GET("/v1/orders", { params: { query: { ...filters, index: page, size: pageSize } }, signal }),
+  const query = useApi(["orders", filters, page], (api) =>
+    api.GET("/v1/orders", { params: { query: { ...filters, index: page, size: pageSize } } }),
   );
   return (
     <>
@@ -97,7 +97,7 @@ function OrderList() {
 function FoundOrders({ find }: { find: string }) {
   const { number, currency } = useFormats();
   const filters = useOrderQuery();
-  const query = useApi(["orders", "search", filters, find], (api, signal) =>
+  const query = useApi(["orders", "search", filters, find], (api, { signal }) =>
     searchOrders(api, { filters, find, currency, signal }),
   );
   return (

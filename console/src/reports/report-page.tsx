@@ -16,9 +16,7 @@ const route = getRouteApi("/reports/$id");
 /** A report as the Z ticket that a point of sale prints, beside its orders. */
 export function ReportPage() {
   const { id } = route.useParams();
-  const query = useApi(["report", id], (api, signal) =>
-    api.GET("/v2/reports/{id}", { params: { path: { id } }, signal }),
-  );
+  const query = useApi(["report", id], (api) => api.GET("/v2/reports/{id}", { params: { path: { id } } }));
   const { number } = useFormats();
   const report = query.data?.data;
   return (

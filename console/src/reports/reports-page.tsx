@@ -17,10 +17,9 @@ export function ReportsPage() {
   const { since, until, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const { money, isoDay, day } = useFormats();
-  const query = useApi(["reports", since, until, page], (api, signal) =>
+  const query = useApi(["reports", since, until, page], (api) =>
     api.GET("/v2/reports", {
       params: { query: { ...(since && { since }), ...(until && { until }), index: page, size: pageSize } },
-      signal,
     }),
   );
   return (

@@ -19,7 +19,7 @@ export function FailedRequests() {
   const { page = 0 } = route.useSearch();
   const query = useApi(
     ["failures", page],
-    (api, signal) => api.GET("/v1/usage/failures", { params: { query: { index: page, size: pageSize } }, signal }),
+    (api) => api.GET("/v1/usage/failures", { params: { query: { index: page, size: pageSize } } }),
     { refetchMs },
   );
   return (

@@ -19,11 +19,10 @@ interface RouteCounts {
 
 export function RequestsByRoute({ range }: { range: UsageRange }) {
   const { number } = useFormats();
-  const query = useApi(["usage", "routes", range.name], (api, signal) => {
+  const query = useApi(["usage", "routes", range.name], (api) => {
     const since = listPeriods(range, Date.now())[0] ?? "";
     return api.GET("/v1/usage", {
       params: { query: { groupBy: "route,statusClass", granularity: range.granularity, since, size: 100 } },
-      signal,
     });
   });
   return (

@@ -16,12 +16,11 @@ export function RequestsOverTime({ range }: { range: UsageRange }) {
   const { number } = useFormats();
   const query = useApi(
     ["usage", "time", range.name],
-    (api, signal) => {
+    (api) => {
       const since = listPeriods(range, Date.now())[0] ?? "";
       const { granularity } = range;
       return api.GET("/v1/usage", {
         params: { query: { groupBy: granularity, granularity, since, size: pageSize } },
-        signal,
       });
     },
     { refetchMs },

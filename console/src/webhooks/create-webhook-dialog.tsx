@@ -83,9 +83,7 @@ const defaultEvents: readonly string[] = ["order.paid", "report.finalized", "day
 
 function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps) {
   const id = useId();
-  const recipients = useApi(["recipients"], (api, signal) =>
-    api.GET("/v1/recipients", { params: { query: { size: 100 } }, signal }),
-  );
+  const recipients = useApi(["recipients"], (api) => api.GET("/v1/recipients", { params: { query: { size: 100 } } }));
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);

@@ -35,16 +35,13 @@ export function DeliveriesPage() {
   };
   const query = useApi(
     ["deliveries", filters, state, page],
-    (api, signal) =>
+    (api) =>
       api.GET("/v1/webhooks/deliveries", {
         params: { query: { ...filters, ...(state && { state }), index: page, size: pageSize } },
-        signal,
       }),
     { refetchMs },
   );
-  const webhooks = useApi(["webhooks"], (api, signal) =>
-    api.GET("/v1/webhooks", { params: { query: { size: 100 } }, signal }),
-  );
+  const webhooks = useApi(["webhooks"], (api) => api.GET("/v1/webhooks", { params: { query: { size: 100 } } }));
   const endpoints = Object.fromEntries(
     (webhooks.data?.data.data ?? []).map(({ id, endpointUrl }) => [id, endpointUrl]),
   );

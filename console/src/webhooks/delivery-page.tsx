@@ -25,7 +25,7 @@ export function DeliveryPage() {
   const { id } = route.useParams();
   const query = useApi(
     ["delivery", id],
-    (api, signal) => api.GET("/v1/webhooks/deliveries/{id}", { params: { path: { id } }, signal }),
+    (api) => api.GET("/v1/webhooks/deliveries/{id}", { params: { path: { id } } }),
     { refetchMs },
   );
   const replay = useApiChange((api, _: undefined) =>

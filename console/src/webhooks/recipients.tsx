@@ -17,9 +17,7 @@ type Recipient = ApiSchemaTypes["Recipient"];
 /** The recipients of messages, and the rotation of their secrets. */
 export function Recipients() {
   const [rotated, setRotated] = useState<Recipient | null>(null);
-  const query = useApi(["recipients"], (api, signal) =>
-    api.GET("/v1/recipients", { params: { query: { size: 100 } }, signal }),
-  );
+  const query = useApi(["recipients"], (api) => api.GET("/v1/recipients", { params: { query: { size: 100 } } }));
   return (
     <Section title={text.webhooks.recipients} actions={<CopyRequest url={query.data?.url} />}>
       <Loaded query={query}>

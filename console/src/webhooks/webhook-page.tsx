@@ -25,13 +25,9 @@ type Webhook = ApiSchemaTypes["WebhookDetails"];
 /** One endpoint: its health, and what can be done with it. */
 export function WebhookPage() {
   const { id } = route.useParams();
-  const query = useApi(
-    ["webhook", id],
-    (api, signal) => api.GET("/v1/webhooks/{id}", { params: { path: { id } }, signal }),
-    {
-      refetchMs,
-    },
-  );
+  const query = useApi(["webhook", id], (api) => api.GET("/v1/webhooks/{id}", { params: { path: { id } } }), {
+    refetchMs,
+  });
   const webhook = query.data?.data;
   return (
     <Page

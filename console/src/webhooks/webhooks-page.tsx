@@ -16,13 +16,9 @@ import { WebhookState } from "./webhook-state.tsx";
 /** The endpoints of the location with their health, and the recipients whose secrets sign the messages. */
 export function WebhooksPage() {
   const [isCreating, setIsCreating] = useState(false);
-  const query = useApi(
-    ["webhooks"],
-    (api, signal) => api.GET("/v1/webhooks", { params: { query: { size: 100 } }, signal }),
-    {
-      refetchMs: 15_000,
-    },
-  );
+  const query = useApi(["webhooks"], (api) => api.GET("/v1/webhooks", { params: { query: { size: 100 } } }), {
+    refetchMs: 15_000,
+  });
   return (
     <Page
       title={text.webhooks.title}
