@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 
 const commit = process.argv[2] ?? "HEAD";
-const sourceFilePattern = /\.(?:ts|mts|mjs|js)$/;
+const sourceFilePattern = /\.(?:tsx?|mts|mjs|js)$/;
 const excludedPathPattern =
   /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|vendor)\/|\.test\.|vitest|^\w+\.config\./;
 

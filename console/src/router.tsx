@@ -11,7 +11,7 @@ import {
 } from "./search-params.ts";
 import { NotFound, ViewError } from "./shell/failed-view.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { deliveryStates, usageRanges, webhookEvents } from "./text/choices.ts";
+import { deliveryStates, metricComparisons, usageRanges, webhookEvents } from "./text/choices.ts";
 import { Progress } from "./ui/loaded.tsx";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -70,6 +70,18 @@ const routes = [
     getParentRoute,
     path: "/orders/$id",
     component: lazyRouteComponent(() => import("./orders/order-page.tsx"), "OrderPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/metrics",
+    validateSearch: readSearch((search) => ({
+      measure: readText(search, "measure"),
+      by: readText(search, "by"),
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      compare: readChoice(search, "compare", metricComparisons),
+    })),
+    component: lazyRouteComponent(() => import("./metrics/metrics-page.tsx"), "MetricsPage"),
   }),
   createRoute({
     getParentRoute,

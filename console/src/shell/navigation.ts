@@ -2,7 +2,7 @@ import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { text } from "../text/text.ts";
 
 interface NavigationItem {
-  to: "/" | "/days" | "/reports" | "/orders" | "/requests" | "/webhooks";
+  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks";
   label: string;
   /** The scopes of which a key needs one to see the view. */
   scopes: CurrentKey["scopes"];
@@ -16,6 +16,7 @@ export const navigationItems: NavigationItem[] = [
   { to: "/days", label: text.days.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/reports", label: text.reports.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/orders", label: text.orders.title, scopes: ["orders:read"], needsLocation: true },
+  { to: "/metrics", label: text.metrics.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
 ];

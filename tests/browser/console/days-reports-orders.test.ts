@@ -45,7 +45,9 @@ describe("a day", () => {
   });
 
   it("is in a list without violations", async () => {
-    await checkView(site, "/days", testLocation.key, (page) => page.getByText("+€12.34").filter({ visible: true }).waitFor());
+    await checkView(site, "/days", testLocation.key, (page) =>
+      page.getByText("+€12.34").filter({ visible: true }).waitFor(),
+    );
   });
 
   it("copies the request that shows the same, without the key", async () => {

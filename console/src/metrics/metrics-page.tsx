@@ -1,0 +1,137 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useApi } from "../api/use-api.ts";
+import { addDays } from "../format/formats.ts";
+import { useFormats, useSession } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Button } from "../ui/button.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { ChoiceField, DayRangeField, Filters } from "../ui/fields.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/section.tsx";
+import { MetricsResult } from "./metrics-result.tsx";
+
+const route = getRouteApi("/metrics");
+const defaultDayCount = 28;
+const maxRows = 200;
+
+type MetricsMeta = ApiSchemaTypes["MetricsMeta"];
+
+/** A question about the figures of reports: a measure by a dimension, in a period, against an earlier one. */
+export function MetricsPage() {
+  const meta = useApi(["metrics", "meta"], (api) => api.GET("/v1/metrics/meta", {}));
+  return (
+    <Page title={text.metrics.title} summary={text.metrics.summary}>
+      <Loaded query={meta}>{(loaded) => <Question meta={loaded} />}</Loaded>
+    </Page>
+  );
+}
+
+function Question({ meta }: { meta: MetricsMeta }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { api } = useSession();
+  const { isoDay } = useFormats();
+  const today = isoDay(new Date());
+  const { since = addDays(today, -defaultDayCount), until = addDays(today, -1), compare } = search;
+  const measure = meta.measures.find(({ name }) => name === search.measure) ?? meta.measures[0];
+  const dimension = measure?.dimensions.find((name) => name === search.by) ?? measure?.dimensions[0];
+  const setQuestion = (changes: Partial<typeof search>) =>
+    void navigate({ search: (current) => ({ ...current, ...changes }) });
+  const parameters = {
+    measures: measure?.name ?? "sales",
+    dimensions: dimension ?? "day",
+    since,
+    until,
+    limit: maxRows,
+    ...(compare && { compare }),
+  };
+  const query = useApi(["metrics", parameters], (client) =>
+    client.GET("/v1/metrics", { params: { query: parameters } }),
+  );
+  const namesOf = (names: readonly string[], nameOf: (name: string) => string) =>
+    Object.fromEntries(names.map((name) => [name, nameOf(name)])) as Record<string, string>;
+  const [csvError, setCsvError] = useState<unknown>(null);
+  async function download() {
+    setCsvError(null);
+    try {
+      const { data } = await api.GET("/v1/metrics", {
+        params: { query: parameters },
+        headers: { accept: "text/csv" },
+        parseAs: "blob",
+      });
+      saveFile(data, `${parameters.measures}-by-${parameters.dimensions}-${since}-${until}.csv`);
+    } catch (error) {
+      setCsvError(error);
+    }
+  }
+  return (
+    <>
+      <Filters>
+        <ChoiceField
+          label={text.metrics.measure}
+          choices={namesOf(
+            meta.measures.map(({ name }) => name),
+            text.metrics.nameOf,
+          )}
+          value={measure?.name}
+          onChange={(name) => setQuestion({ measure: name })}
+        />
+        <ChoiceField
+          label={text.metrics.by}
+          choices={namesOf(measure?.dimensions ?? [], text.metrics.nameOf)}
+          value={dimension}
+          onChange={(name) => setQuestion({ by: name })}
+        />
+        <DayRangeField since={since} until={until} onChange={setQuestion} />
+        <ChoiceField
+          label={text.metrics.compare}
+          choices={text.metrics.comparisons}
+          value={compare}
+          onChange={(name) => setQuestion({ compare: name })}
+          anyLabel={text.metrics.noComparison}
+        />
+      </Filters>
+      {measure && <p className="muted">{measure.description}</p>}
+      {csvError !== null && <ErrorNotice error={csvError} />}
+      <Section
+        title={text.metrics.answer(
+          text.metrics.nameOf(parameters.measures),
+          text.metrics.nameOf(parameters.dimensions),
+        )}
+        actions={
+          <>
+            <Button variant="quiet" onPress={() => void download()}>
+              {text.metrics.csv}
+            </Button>
+            <CopyRequest url={query.data?.url} />
+          </>
+        }
+      >
+        <Loaded query={query}>
+          {(metrics) => (
+            <MetricsResult
+              metrics={metrics}
+              measure={metrics.measures[0] ?? "sales"}
+              dimension={metrics.dimensions[0] ?? "day"}
+              isAmount={measure?.unit === "amount"}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </>
+  );
+}
+
+/** Saves data as a file, as if the reader had downloaded it. */
+function saveFile(data: Blob, name: string): void {
+  const url = URL.createObjectURL(data);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
