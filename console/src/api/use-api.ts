@@ -9,9 +9,9 @@ export interface ApiResponse<Data> {
   url: string;
 }
 
-interface ApiQueryOptions {
+interface ApiQueryOptions<Data> {
   /** Requests again after this time while the view is visible, in milliseconds. */
-  refetchMs?: number | undefined;
+  refetchMs?: number | ((data: Data) => number) | undefined;
   isEnabled?: boolean | undefined;
 }
 
@@ -22,7 +22,7 @@ interface ApiQueryOptions {
 export function useApi<Data>(
   key: readonly unknown[],
   call: (api: AdminApiClient, context: { signal: AbortSignal }) => Promise<{ data: Data; response: Response }>,
-  { refetchMs, isEnabled = true }: ApiQueryOptions = {},
+  { refetchMs, isEnabled = true }: ApiQueryOptions<Data> = {},
 ): UseQueryResult<ApiResponse<Data>> {
   const { api, key: apiKey } = useSession();
   return useQuery({
@@ -33,6 +33,7 @@ export function useApi<Data>(
     },
     enabled: isEnabled,
     placeholderData: keepPreviousData,
-    ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
+    refetchInterval: ({ state: { data } }) =>
+      typeof refetchMs === "function" ? data !== undefined && refetchMs(data.data) : (refetchMs ?? false),
   });
 }

@@ -52,8 +52,8 @@ function Question({ meta }: { meta: MetricsMeta }) {
   const query = useApi(["metrics", parameters], (client) =>
     client.GET("/v1/metrics", { params: { query: parameters } }),
   );
-  const namesOf = (names: readonly string[], nameOf: (name: string) => string) =>
-    Object.fromEntries(names.map((name) => [name, nameOf(name)])) as Record<string, string>;
+  const namesOf = <Name extends string>(names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, text.metrics.nameOf(name)])) as Record<Name, string>;
   const [csvError, setCsvError] = useState<unknown>(null);
   async function download() {
     setCsvError(null);
@@ -73,16 +73,13 @@ function Question({ meta }: { meta: MetricsMeta }) {
       <Filters>
         <ChoiceField
           label={text.metrics.measure}
-          choices={namesOf(
-            meta.measures.map(({ name }) => name),
-            text.metrics.nameOf,
-          )}
+          choices={namesOf(meta.measures.map(({ name }) => name))}
           value={measure?.name}
           onChange={(name) => setQuestion({ measure: name })}
         />
         <ChoiceField
           label={text.metrics.by}
-          choices={namesOf(measure?.dimensions ?? [], text.metrics.nameOf)}
+          choices={namesOf(measure?.dimensions ?? [])}
           value={dimension}
           onChange={(name) => setQuestion({ by: name })}
         />

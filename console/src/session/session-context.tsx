@@ -3,7 +3,15 @@ import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, us
 import { createFormats, type Formats } from "../format/formats.ts";
 import type { Installation } from "../installation.ts";
 import { Opening } from "./opening.tsx";
-import { openSession, readStoredKey, removeStoredKey, type Session, type SignOutReason, storeKey } from "./session.ts";
+import {
+  isKeyRejection,
+  openSession,
+  readStoredKey,
+  removeStoredKey,
+  type Session,
+  type SignOutReason,
+  storeKey,
+} from "./session.ts";
 import { SignInPage } from "./sign-in-page.tsx";
 
 interface SessionAccess extends Session {
@@ -56,6 +64,7 @@ export function SessionGate({ installation, children }: { installation: Installa
     if (stored === null) return;
     signIn(stored)
       .catch((error: unknown) => {
+        if (isKeyRejection(error)) removeStoredKey();
         setOpeningError(error);
       })
       .finally(() => setIsOpening(false));

@@ -81,7 +81,9 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
             {error.detail} {text.signIn.checkKey}
           </p>
         ) : (
-          error !== null && <ErrorNotice error={error} />
+          error !== null && (
+            <ErrorNotice error={error} onRetry={error === initialError ? () => location.reload() : undefined} />
+          )
         )}
         <p className="hint">
           {text.signIn.apiAt} <code>{installation.apiUrl}</code>.{" "}

@@ -1,5 +1,6 @@
+import type { ApiSchemaTypes } from "@pragma/client";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useId } from "react";
+import { type FormEvent, useId, useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
 import { subscribableEvents } from "../text/choices.ts";
@@ -25,11 +26,12 @@ interface NewWebhook {
 /** Creates a webhook and, for the first one, its recipient, whose secret is shown once. */
 export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProps) {
   const navigate = useNavigate();
+  // If the webhook is rejected, the next attempt uses the same recipient, whose secret is known only here.
+  const newRecipient = useRef<ApiSchemaTypes["RecipientWithSecret"] | null>(null);
   const creation = useApiChange(async (api, { recipientId, endpointUrl, events }: NewWebhook) => {
-    const created =
-      recipientId === null
-        ? (await api.POST("/v1/recipients", { body: { name: new URL(endpointUrl).host } })).data
-        : null;
+    if (recipientId === null && newRecipient.current === null)
+      newRecipient.current = (await api.POST("/v1/recipients", { body: { name: new URL(endpointUrl).host } })).data;
+    const created = recipientId === null ? newRecipient.current : null;
     const body = { recipientId: created?.id ?? recipientId ?? "", endpointUrl, events };
     const { data: webhook } = await api.POST("/v1/webhooks", { body });
     return { data: { webhook, secret: created?.signingSecret ?? null } };
@@ -37,6 +39,7 @@ export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProp
   function close() {
     const webhookId = creation.data?.webhook.id;
     creation.reset();
+    if (webhookId !== undefined) newRecipient.current = null;
     onClose();
     if (webhookId !== undefined) void navigate({ to: "/webhooks/$id", params: { id: webhookId } });
   }

@@ -16,7 +16,9 @@ import { Section } from "../ui/section.tsx";
 import { DeliveryState } from "./webhook-state.tsx";
 
 const route = getRouteApi("/webhooks/deliveries/$id");
-const refetchMs = 3_000;
+/** A delivery that is on its way changes at any moment. */
+const refetchMs = ({ state }: ApiSchemaTypes["DeliveryDetails"]) =>
+  state === "pending" || state === "sending" ? 2_000 : 15_000;
 
 type Attempt = ApiSchemaTypes["Attempt"];
 
