@@ -39,7 +39,9 @@ const locationShape = {
   legacyId: legacyId.nullable().meta({
     description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
   }),
-  isSandbox: field.boolean("Whether the location is a sandbox, which has generated data and is removed after some days"),
+  isSandbox: field.boolean(
+    "Whether the location is a sandbox, which has generated data and is removed after some days",
+  ),
 };
 
 export const Location = object({ ...locationShape, name: displayedLocationName }).meta({

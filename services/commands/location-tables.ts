@@ -56,7 +56,9 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | { 
     exports: { condition: "location_id = $1" },
   },
   sandboxes: {
-    sandboxes: { reason: "The state of sandboxes and their removals, which the service deletes a day after the creation." },
+    sandboxes: {
+      reason: "The state of sandboxes and their removals, which the service deletes a day after the creation.",
+    },
   },
   webhooks: {
     all_changes_position: { reason: "One row for the service." },

@@ -129,7 +129,11 @@ export async function pushInterruptedTills(
 }
 
 /** Returns the order, closed at this time. Pays the amount due, if any, by card. Returns a closed order unchanged. */
-export function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: PosOrderData, at: string): PosOrderData {
+export function payAndCloseOrder(
+  { paymentMethods }: GeneratedRestaurant,
+  order: PosOrderData,
+  at: string,
+): PosOrderData {
   if (order.closedAt !== null) return order;
   const { operatorId, operatorName, leftToPay } = order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;

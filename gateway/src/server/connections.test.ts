@@ -120,10 +120,11 @@ describe("a client", () => {
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // The next five requests count toward the limit of their address: the first four have a key, but their paths need no
-    // key; the fifth has no key.
+    // The next six requests count toward the limit of their address: the first five have a key, but their routes need no
+    // key; the sixth has no key.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/asyncapi.json", { key: authorization })).status).toBe(429);
+    expect((await gateway.request("/v1/sandboxes/", { method: "POST", key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reports/json", { headers: { authorization: "Bearer" } })).status).toBe(429);

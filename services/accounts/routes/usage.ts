@@ -1,6 +1,6 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
-import { includeSandboxesParameter } from "@pragma/contracts/location";
 import { markAsListParameter, nameListParameter } from "@pragma/contracts/list-parameter";
+import { includeSandboxesParameter } from "@pragma/contracts/location";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
   FailedRequest,
@@ -94,7 +94,11 @@ export const listUsageRoute = defineAccountsRoute({
     const range = resolveUsageRange({ ...query, ...grouping });
     const locationId = resolveListedLocationId(principal, query.locationId);
     return createPageResponse({ query, locationId, url, origin, principal }, usageCountCursorSchema, (page) =>
-      listUsageCounts(services.db.sql, { locationId, keyId, consumerId, includeSandboxes, ...grouping, ...range }, page),
+      listUsageCounts(
+        services.db.sql,
+        { locationId, keyId, consumerId, includeSandboxes, ...grouping, ...range },
+        page,
+      ),
     );
   },
 });
