@@ -32,13 +32,12 @@ export async function createSandbox(services: SandboxServices, clientAddress: st
   const expiresAt = new Date(Date.now() + config.SANDBOX_LIFETIME_DAYS * dayMs);
   const id = await insertSandbox(services, { clientAddress, expiresAt });
   try {
-    const location = await createSandboxLocation({ operatorApi }, id);
+    const [location] = await Promise.all([createSandboxLocation({ operatorApi }, id), services.ensureConsumers()]);
     await db.sql`update sandboxes set location_id = ${location.id} where id = ${id}`;
     const createKey = async (consumerName: string) => {
       const body = { locationId: location.id, consumerName, expiresAt: expiresAt.toISOString() };
       return (await operatorApi.POST("/v1/auth/keys", { body })).data.apiKey;
     };
-    await services.ensureConsumers();
     const [apiKey, ownKey] = await Promise.all([createKey(sandboxConsumerName), createKey(serviceConsumerName)]);
     await db.sql`
       update sandboxes set state = 'filling', encrypted_key = ${encryption.encrypt(ownKey)}, due_at = now(),

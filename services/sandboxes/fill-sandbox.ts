@@ -13,7 +13,7 @@ type FillingStep = (services: SandboxServices, sandbox: SandboxWithLocation, api
 
 /**
  * Returns the steps that fill a sandbox: the newest day first, so that there is soon a report to read, and the webhook
- * last, so that the inbox begins empty. Each step can be repeated.
+ * last, so that the inbox has few messages about the filling. Each step can be repeated.
  */
 export function listFillingSteps(sandbox: Pick<SandboxWithLocation, "locationId" | "createdAt">): FillingStep[] {
   const [newest, ...others] = listSandboxDays(sandbox);
