@@ -92,7 +92,7 @@ function Question({ meta }: { meta: MetricsMeta }) {
           anyLabel={text.metrics.noComparison}
         />
       </Filters>
-      {measure && <p className="muted">{measure.description}</p>}
+      {measure && <p className="measure-description">{measure.description.replaceAll("`", "")}</p>}
       {csvError !== null && <ErrorNotice error={csvError} />}
       <Section
         title={text.metrics.answer(
