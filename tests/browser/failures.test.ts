@@ -61,6 +61,27 @@ describe("a page with a script that does not load", () => {
     await close();
   });
 
+  it.each([
+    ["is opened with an anchor", "/docs/authentication#replace-a-key"],
+    ["was scrolled before it is loaded again", "/docs/authentication"],
+  ])("shows the notice within the window when the page %s", async (_, path) => {
+    const { page, close } = await documentationSite.openTab("/docs/authentication", { hasOwnCache: true });
+    await page.evaluate("window.scrollTo(0, 69)");
+    await page.route(pageScripts, (route) => route.abort());
+    // A full load of the page, which keeps the position of the page that is loaded again.
+    if (path.includes("#")) await page.goto("about:blank").then(() => page.goto(`${documentationSite.url}${path}`));
+    else await page.reload();
+    const notice = page.getByRole("alert");
+    await notice.waitFor();
+    await waitForExpression(page, "window.scrollY > 0");
+    const { y, height } = (await notice.boundingBox()) ?? { y: -1, height: 0 };
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y + height).toBeLessThanOrEqual(900);
+    // Nothing covers the button.
+    await notice.getByRole("button", { name: "Retry" }).click({ trial: true });
+    await close();
+  });
+
   it("shows a progress bar while it loads", async () => {
     const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.route(pageScripts, async (route) => {
