@@ -30,6 +30,13 @@ async function openForm(path: string, options?: Parameters<DocumentationSiteUnde
   return { ...tab, form: tab.page.getByRole("form", { name: "Request" }) };
 }
 
+async function countTills(): Promise<number> {
+  const { meta } = await testLocation.getJson<{ meta: { totalCount: number } }>(
+    "/v1/tills?sinceDate=2020-01-01T00:00:00Z&size=1",
+  );
+  return meta.totalCount;
+}
+
 const isInViewport = (page: Page, locator: Locator) =>
   locator.boundingBox().then((box) => {
     const { height = 0 } = page.viewportSize() ?? {};
@@ -149,6 +156,59 @@ describe("the form beside an operation", () => {
     await form.getByLabel("Server").fill("http://127.0.0.1:9");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(/No response from http:\/\/127\.0\.0\.1:9/).waitFor();
+    await close();
+  });
+
+  it.each(["/api/push-till-v-2", "/api/push-till-v-1"])(
+    "pushes as a dry run with new ids until told otherwise: %s",
+    async (path) => {
+      const { page, form, close } = await openForm(path);
+      const before = await countTills();
+      await form.getByLabel("API key").fill(testLocation.key);
+      const body = form.getByLabel("Body");
+      // A till in the V1 format names its location.
+      await body.fill((await body.inputValue()).replace(/"legacyId": \d+/, `"legacyId": ${testLocation.legacyId}`));
+      const response = page.getByRole("region", { name: "Response" });
+      const push = async (status: string) => {
+        const requested = page.waitForRequest((request) => request.method() === "POST");
+        await page.getByRole("button", { name: "Send" }).click();
+        const request = await requested;
+        await response.getByText(status).waitFor();
+        return { url: request.url(), till: request.postData() ?? "" };
+      };
+      const tried = await push("200 OK");
+      expect(new URL(tried.url).search).toBe("?dryRun=true");
+      await response.getByText('"reconciliation"').waitFor();
+      expect(await countTills()).toBe(before);
+
+      await form.getByLabel("Dry run").uncheck();
+      const first = await push("201 Created");
+      expect(new URL(first.url).search).toBe("");
+      const second = await push("201 Created");
+      expect(new Set([tried.till, first.till, second.till]).size).toBe(3);
+      expect(await body.inputValue()).toBe(second.till);
+      expect(await countTills()).toBe(before + 2);
+
+      // The till of the reader keeps its ids, so that it can be pushed again.
+      const own = first.till.replace(/[\da-f]{8}-/i, "00000000-");
+      await body.fill(own);
+      expect((await push("201 Created")).till).toBe(own);
+      expect((await push("200 OK")).till).toBe(own);
+      await close();
+    },
+  );
+
+  it("shows the headers of the response with space around them", async () => {
+    const { page, form, close } = await openForm("/api/get-own-location");
+    await form.getByLabel("API key").fill(testLocation.key);
+    await page.getByRole("button", { name: "Send" }).click();
+    const response = page.getByRole("region", { name: "Response" });
+    await response.locator("summary", { hasText: "Headers (" }).waitFor();
+    const padding: number = await page.evaluate(
+      `Number.parseFloat(getComputedStyle([...document.querySelectorAll("summary")]
+        .find(({ textContent }) => textContent.startsWith("Headers ("))).paddingInlineStart)`,
+    );
+    expect(padding).toBeGreaterThanOrEqual(12);
     await close();
   });
 

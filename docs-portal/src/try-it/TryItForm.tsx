@@ -1,5 +1,6 @@
 import type { FormEvent, ReactNode } from "react";
 import {
+  dryRunParameterOf,
   getParameterInputKey,
   type OpenApiParameter,
   operationRequiresApiKey,
@@ -23,7 +24,8 @@ interface Props {
 export function TryItForm({ id, operation, values, onSubmit, ...on }: Props): ReactNode {
   const { server, key, parameters, body } = values;
   const required = (operation.parameters ?? []).filter((parameter) => parameter.required);
-  const optional = (operation.parameters ?? []).filter((parameter) => !parameter.required);
+  const dryRun = dryRunParameterOf(operation);
+  const optional = (operation.parameters ?? []).filter((parameter) => !parameter.required && parameter !== dryRun);
 
   const renderField = (parameter: OpenApiParameter) => {
     const name = getParameterInputKey(parameter);
@@ -51,6 +53,21 @@ export function TryItForm({ id, operation, values, onSubmit, ...on }: Props): Re
             value={key}
             onChange={({ target }) => on.onKeyChange(target.value)}
           />
+        </label>
+      )}
+      {dryRun && (
+        <label className={styles.check}>
+          <input
+            type="checkbox"
+            checked={parameters[getParameterInputKey(dryRun)] === "true"}
+            onChange={({ target }) =>
+              on.onParametersChange({ ...parameters, [getParameterInputKey(dryRun)]: target.checked ? "true" : "" })
+            }
+          />
+          <span>
+            Dry run (<code>dryRun=true</code>)
+            <small>The API checks the till and stores nothing. Each request has new IDs.</small>
+          </span>
         </label>
       )}
       {required.map(renderField)}

@@ -3,11 +3,18 @@ import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } fr
 import { CodeSamples } from "./CodeSamples.tsx";
 import { CutCode } from "./CutCode.tsx";
 import { composeTryItRequest } from "./compose-request.ts";
-import { exampleRequestBodyOf, responseKindOfOperation, type TryItOperation } from "./operation.ts";
+import {
+  dryRunParameterOf,
+  exampleRequestBodyOf,
+  getParameterInputKey,
+  responseKindOfOperation,
+  type TryItOperation,
+} from "./operation.ts";
 import { RequestBodyExample } from "./RequestBodyExample.tsx";
 import styles from "./styles.module.css";
 import { TryItForm } from "./TryItForm.tsx";
 import { TryItResponsePane } from "./TryItResponsePane.tsx";
+import { listTillIds, replaceUuids } from "./till-ids.ts";
 import { useApiAccess } from "./use-api-access.ts";
 import { useRequest } from "./use-request.ts";
 import { useSessionStorageState } from "./use-session-storage-state.ts";
@@ -21,9 +28,14 @@ const placeholderKey = "<your key>";
 export function TryItPanel({ operation }: { operation: TryItOperation }): ReactNode {
   const { server, setServer, key, setKey } = useApiAccess(operation.servers?.[0]?.url ?? "");
   const [view, setView] = useSessionStorageState("pragma-request-view", "code");
-  const [parameters, setParameters] = useState<Record<string, string>>({});
+  const dryRun = dryRunParameterOf(operation);
+  const [parameters, setParameters] = useState<Record<string, string>>(
+    dryRun ? { [getParameterInputKey(dryRun)]: "true" } : {},
+  );
   const exampleBody = exampleRequestBodyOf(operation);
   const [body, setBody] = useState(exampleBody);
+  // The ids in the body that the reader has not entered: those of the example, and then those that replaced them.
+  const [generatedIds, setGeneratedIds] = useState(() => listTillIds(dryRun ? (exampleBody ?? "") : ""));
   const request = useRequest();
   const formId = useId();
   const [isDialogOpen, setIsDialogOpen] = useState(false);
@@ -35,7 +47,25 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    void request.send(composeTryItRequest(operation, { ...inputs, key: key.trim() }));
+    const sent = { ...inputs, ...(body !== undefined && { body: refreshTillIds(body) }), key: key.trim() };
+    void request.send(composeTryItRequest(operation, sent));
+  }
+
+  /**
+   * Replaces the ids of the till and its orders, because a second push of a till would return the first, or a conflict. A
+   * till whose id the reader has entered stays as it is.
+   */
+  function refreshTillIds(text: string): string {
+    const ids = listTillIds(text);
+    if (ids[0] === undefined || !generatedIds.includes(ids[0])) return text;
+    const kept = ids.filter((id) => !generatedIds.includes(id));
+    const refreshed = replaceUuids(
+      text,
+      ids.filter((id) => !kept.includes(id)),
+    );
+    setGeneratedIds(listTillIds(refreshed).filter((id) => !kept.includes(id)));
+    setBody(refreshed);
+    return refreshed;
   }
 
   function openForm() {

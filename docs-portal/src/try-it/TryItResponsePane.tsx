@@ -65,7 +65,7 @@ function ResponseStatus({ response: { status, statusText, isComplete } }: { resp
 function ResponseContent({ response: { headers, body } }: { response: TryItResponse }): ReactNode {
   return (
     <>
-      <details className={styles.folded}>
+      <details className={`${styles.folded} ${styles.responseHeaders}`}>
         <summary>Headers ({headers.length})</summary>
         <CodeBlock language="http">{headers.map((header) => header.join(": ")).join("\n")}</CodeBlock>
       </details>

@@ -54,6 +54,11 @@ export function exampleRequestBodyOf({ requestBody }: TryItOperation): string | 
   return JSON.stringify(example, null, 2);
 }
 
+/** Returns the parameter with which a push stores nothing, or undefined if the operation is not a push. */
+export function dryRunParameterOf({ parameters = [] }: TryItOperation): OpenApiParameter | undefined {
+  return parameters.find((parameter) => parameter.in === "query" && parameter.name === "dryRun");
+}
+
 export function operationRequiresApiKey({ security = [] }: TryItOperation): boolean {
   return security.some((requirement) => Object.keys(requirement).length > 0);
 }
