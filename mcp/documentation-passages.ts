@@ -9,7 +9,8 @@ export interface Passage {
 export const maxPassageLength = 600;
 
 /**
- * Returns the passages of a guide, which is written in MDX. Leaves out code and components. The site's Markdown copies are
+ * Returns the passages of a guide, which is written in MDX. Leaves out code and components, but the languages of programs
+ * are among the names of their section. The site's Markdown copies are
  * not used, because the gateway runs without a build of the site, and an MDX parser would be a large dependency of it. A
  * test compares the anchors with those of the site.
  */
@@ -17,22 +18,34 @@ export function readGuidePassages(mdx: string, { url }: { url: string }): Passag
   const [, front = "", body = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(mdx) ?? [];
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(front)?.[1] ?? "";
   const pageTitle = field("title");
-  const sections: { title: string; url: string; lines: string[] }[] = [
-    { title: pageTitle, url, lines: [field("description")] },
+  const sections: { title: string; url: string; lines: string[]; languages: Set<string> }[] = [
+    { title: pageTitle, url, lines: [field("description")], languages: new Set() },
   ];
   for (const line of body.replace(/^(```|~~~).*?^\1/gms, "").split("\n")) {
     const heading = /^#{2,5} (.*?)(?: \{#([\w-]+)\})?$/.exec(line);
     if (heading) {
       const name = toPlainText(heading[1] ?? "");
-      sections.push({ title: `${pageTitle}: ${name}`, url: `${url}#${heading[2] ?? createAnchor(name)}`, lines: [] });
+      sections.push({
+        title: `${pageTitle}: ${name}`,
+        url: `${url}#${heading[2] ?? createAnchor(name)}`,
+        lines: [],
+        languages: new Set(),
+      });
+      continue;
+    }
+    if (/^\s*<CodeBlock /.test(line)) {
+      // The title of a program is its file name. Other titles are those of commands and data.
+      const [, language] = /language="(\w+)" title="[\w-]+\.\w+"/.exec(line) ?? [];
+      if (language !== undefined) sections.at(-1)?.languages.add(language);
       continue;
     }
     const text = toPlainText(line);
     if (text !== "") sections.at(-1)?.lines.push(text);
   }
-  return sections.flatMap(({ title, url: sectionUrl, lines }) =>
-    splitText(lines).map((text) => ({ title, url: sectionUrl, text, names: sectionUrl.split("#")[1] ?? "" })),
-  );
+  return sections.flatMap(({ title, url: sectionUrl, lines, languages }) => {
+    const names = [sectionUrl.split("#")[1] ?? "", ...languages].join(" ").trim();
+    return splitText(lines).map((text) => ({ title, url: sectionUrl, text, names }));
+  });
 }
 
 interface DescribedOperations {

@@ -7,10 +7,12 @@ import { createDocumentationSearch, type DocumentationSearch } from "./documenta
 
 const docsUrl = "https://docs.bistro.example/docs";
 let search: DocumentationSearch;
+let guidesFolder: string;
 beforeAll(() => {
   const packageFolder = dirname(createRequire(import.meta.url).resolve("@pragma/mcp/package.json"));
   const openapi = readFileSync(join(packageFolder, "..", "contracts", "openapi.json"));
-  search = createDocumentationSearch({ openapi, docsUrl, folder: join(packageFolder, "..", "docs-portal", "docs") });
+  guidesFolder = join(packageFolder, "..", "docs-portal", "docs");
+  search = createDocumentationSearch({ openapi, docsUrl, folder: guidesFolder });
 });
 
 it.each([
@@ -22,6 +24,10 @@ it.each([
   ["list orders operation", "/api/list-orders"],
   ["business days", "/docs/glossary#business-day"],
   ["scopes of an API key", "/docs/authentication"],
+  ["what about GDPR", "/docs/data-model#personal-data"],
+  ["droit RGPD", "/docs/data-model#personal-data"],
+  ["how many covers", "/docs/glossary#guest"],
+  ["is a service charge a sale", "/docs/glossary#tip"],
 ])("finds the passage about %s", async (query, path) => {
   const { passages } = await search(query, 5);
   expect(passages.map(({ url }) => url)).toContainEqual(expect.stringContaining(`https://docs.bistro.example${path}`));
@@ -30,6 +36,29 @@ it.each([
 
 it("finds nothing for words that the documentation does not contain", async () => {
   expect(await search("xyzzy plugh", 5)).toEqual({ passages: [], foundCount: 0 });
+});
+
+it("finds every term by the other words for it", async () => {
+  const synonyms: Record<string, string[]> = JSON.parse(
+    readFileSync(join(guidesFolder, "search-synonyms.json"), "utf8"),
+  );
+  for (const [term, words] of Object.entries(synonyms))
+    for (const word of words) {
+      const { passages } = await search(word, 5);
+      const found = passages.map(({ title, text }) => `${title} ${text}`.toLowerCase());
+      const isFound = (part: string) => found.some((passage) => passage.includes(part.toLowerCase()));
+      // Programming languages are names of a section, not part of its text.
+      expect(passages.length, word).toBeGreaterThan(0);
+      if (!["php", "python", "typescript"].includes(term))
+        expect(term.split(" ").every(isFound), `${word}: ${found.join("\n")}`).toBe(true);
+    }
+});
+
+it("finds the guides with programs in a language", async () => {
+  const { passages } = await search("python", 5);
+  expect(passages.map(({ url }) => url.replace(docsUrl, ""))).toContainEqual(
+    expect.stringMatching(/^\/(?:keep-a-copy|catalog-sync|push-a-till|month-of-orders|webhook-receivers)/),
+  );
 });
 
 it("reads guides without code, components and markup", () => {
@@ -48,6 +77,8 @@ curl secret
 
 <ResponseCodeBlock of={day} />
 
+<CodeBlock language="python" title="days.py">{program}</CodeBlock>
+
 ## State {#day-state}
 
 | State | Meaning |
@@ -60,7 +91,7 @@ ${"word ".repeat(200)}
 `;
   const passages = readGuidePassages(mdx, { url: "https://docs.example/docs/days" });
   expect(passages.slice(0, 2)).toEqual([
-    { title: "Days", url: "https://docs.example/docs/days", names: "", text: "What a day is.\nA day has tills." },
+    { title: "Days", url: "https://docs.example/docs/days", names: "python", text: "What a day is.\nA day has tills." },
     {
       title: "Days: State",
       url: "https://docs.example/docs/days#day-state",

@@ -9,6 +9,12 @@ export type DocumentationSearch = (
   limit: number,
 ) => Promise<{ passages: Pick<Passage, "title" | "url" | "text">[]; foundCount: number }>;
 
+interface DocumentationIndex {
+  index: MiniSearch<Passage>;
+  /** Other words for the terms of the documentation, by term. */
+  synonyms: Record<string, string[]>;
+}
+
 interface DocumentationSources {
   openapi: Buffer;
   /** The URL of the guides, such as `https://docs.example/docs`. */
@@ -26,27 +32,31 @@ const stopWords = new Set(stopWordList.split(" "));
  * tenth of a second, and stays in memory.
  */
 export function createDocumentationSearch(sources: DocumentationSources): DocumentationSearch {
-  let loading: Promise<MiniSearch<Passage>> | undefined;
+  let loading: Promise<DocumentationIndex> | undefined;
   return async (query, limit) => {
     loading ??= buildIndex(sources).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
-    const index = await loading;
+    const { index, synonyms } = await loading;
     const options = {
       boost: { title: 3, names: 3 },
       prefix: (term: string) => term.length > 3,
       fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
       weights: { prefix: 0.4, fuzzy: 0.1 },
     };
-    const results = index.search(query, options) as unknown as Passage[];
+    const results = index.search(`${query} ${findTermsOfSynonyms(query, synonyms)}`, options) as unknown as Passage[];
     const byUrl = new Map<string, Passage>();
     for (const passage of results) if (!byUrl.has(passage.url)) byUrl.set(passage.url, passage);
     return { passages: [...byUrl.values()].slice(0, limit), foundCount: byUrl.size };
   };
 }
 
-async function buildIndex({ openapi, docsUrl, folder }: DocumentationSources) {
+/** The file beside the guides with other words for their terms, which the search of the site uses, too. */
+const synonymsFile = "search-synonyms.json";
+
+async function buildIndex({ openapi, docsUrl, folder }: DocumentationSources): Promise<DocumentationIndex> {
+  const synonyms = JSON.parse(await readFile(join(folder, synonymsFile), "utf8"));
   const files = (await readdir(folder)).filter((file) => file.endsWith(".mdx")).sort();
   const guides = await Promise.all(
     files.map(async (file) => {
@@ -68,7 +78,19 @@ async function buildIndex({ openapi, docsUrl, folder }: DocumentationSources) {
     passages.map((passage, id) => ({ ...passage, id })),
     { chunkSize: 50 },
   );
-  return index;
+  return { index, synonyms };
+}
+
+/** Returns the terms for which the query contains other words, such as `guest` for `covers`. */
+function findTermsOfSynonyms(query: string, synonyms: Record<string, string[]>): string {
+  const normalize = (text: string) =>
+    ` ${splitIntoTerms(text)
+      .map((word) => normalizeTerm(word) ?? word.toLowerCase())
+      .join(" ")} `;
+  const words = normalize(query);
+  return Object.keys(synonyms)
+    .filter((term) => synonyms[term]?.some((synonym) => words.includes(normalize(synonym))))
+    .join(" ");
 }
 
 /** Returns the words of a text. An identifier yields itself and its parts: `day_not_found` also yields `day`. */

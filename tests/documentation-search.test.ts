@@ -11,6 +11,10 @@ const portalFolder = join(
   "docs-portal",
 );
 
+const synonymsByTerm: Record<string, string[]> = JSON.parse(
+  readFileSync(join(portalFolder, "docs", "search-synonyms.json"), "utf8"),
+);
+
 interface SearchHit {
   kind: string;
   title: string;
@@ -77,6 +81,24 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["release notes", "/docs/changelog"],
   ["how do I get real time orders", "/docs/order-live"],
   ["authentification", "/docs/authentication"],
+  // Other words for terms of the field
+  ["GDPR", "/docs/data-model#personal-data"],
+  ["RGPD", "/docs/data-model#personal-data"],
+  ["right to be forgotten", "/docs/data-model#personal-data"],
+  ["covers", "/docs/glossary#guest"],
+  ["service charge", "/docs/glossary#tip"],
+  ["gratuities", "/docs/glossary#tip"],
+  ["cash register", "/docs/glossary#till"],
+  ["waiter", "/docs/glossary#clerk"],
+  // Programming languages
+  ["python", "/docs/getting-started"],
+  ["python webhook", "/docs/webhook-receivers"],
+  ["follow.py", "/docs/keep-a-copy"],
+  ["django", "/docs/getting-started"],
+  // Pages of operators
+  ["RSS", "/docs/changelog"],
+  ["self-hosting", "/docs/operators"],
+  ["dead letters", "/docs/operators#dead-letters"],
 ];
 
 let findHits: (query: string) => SearchHit[];
@@ -109,6 +131,20 @@ describe("the search", () => {
   it("finds nothing for a word that the site does not contain", () => {
     expect(findHits("xylophone")).toEqual([]);
   });
+
+  it.each(Object.entries(synonymsByTerm))(
+    "finds %s by other words, which the site does not use as titles",
+    (term, words) => {
+      const [first] = findHits(term);
+      expect(first, term).toBeDefined();
+      for (const word of words) {
+        const hits = findHits(word);
+        expect(hits[0], word).toEqual(first);
+        const titles = hits.filter(({ kind }) => kind !== "field").map(({ title }) => title.toLowerCase());
+        expect(titles, word).not.toContain(word.toLowerCase());
+      }
+    },
+  );
 
   it("has synonyms only for pages that exist", () => {
     const urls = new Set(

@@ -11,18 +11,32 @@ interface PageOptions {
 
 /** Elements whose text is not part of the page's content. */
 const ignoredElements =
-  "script, style, svg, button, pre, .hash-link, .theme-doc-toc-mobile, .theme-doc-version-badge, [data-search-ignored]";
+  "script, style, svg, button, pre, [role=tablist], .hash-link, .theme-doc-toc-mobile, .theme-doc-version-badge, [data-search-ignored]";
+
+/** The languages of programs, by the class of their code. Code in other languages is a command or data. */
+const languageNames: Record<string, string> = { typescript: "TypeScript", python: "Python", php: "PHP" };
 
 /** Returns the entries of a built page: the page itself, and each section with a heading. */
 export function readPageEntries(html: string, { url, errorCodes }: PageOptions): NewSearchEntry[] {
   const $ = load(html);
   const article = $("article").first();
+  const programs = article
+    .find(".theme-code-block:has([class*=codeBlockTitle])")
+    .toArray()
+    .map((block) => {
+      const [, language = ""] = /language-(\w+)/.exec($(block).attr("class") ?? "") ?? [];
+      return {
+        language: languageNames[language],
+        file: $(block).find("[class*=codeBlockTitle]").first().text().trim(),
+      };
+    });
   article.find(ignoredElements).remove();
   const pageTitle = article.find("h1").first().text().trim();
   const description = $('meta[name="description"]').attr("content") ?? "";
   const entries: NewSearchEntry[] = [];
   const page = createEntry({ kind: "guide", title: pageTitle, place: "Guide", url });
   page.excerpt = shorten(description);
+  page.names = [...new Set(programs.flatMap(({ language, file }) => (language ? [language, file] : [])))].join(" ");
   entries.push(page);
   let current = page;
   // Blocks are read in the sequence of the page. Each heading with an anchor begins a new entry.

@@ -1,6 +1,7 @@
 /**
  * Words that readers search for, by the page or section that answers them. Only words that the text itself does not use
- * are necessary here.
+ * are necessary here. Other words for a term of the field, such as "covers" for guests, are in
+ * `docs/search-synonyms.json`, which the search of assistants uses, too.
  */
 export const searchSynonymsByUrl: Record<string, string[]> = {
   "/docs/getting-started": [
@@ -15,6 +16,10 @@ export const searchSynonymsByUrl: Record<string, string[]> = {
     "hello world",
     "base url",
     "tutorial",
+    "code samples",
+    "curl",
+    "python",
+    "php",
   ],
   "/docs/authentication": [
     "login",
@@ -75,7 +80,8 @@ export const searchSynonymsByUrl: Record<string, string[]> = {
     "retry-after",
   ],
   "/docs/versioning": ["deprecation", "breaking changes", "sunset", "backward compatibility", "v1", "v2"],
-  "/docs/changelog": ["release notes", "releases", "what's new", "history"],
+  "/docs/operators": ["operations", "administration", "admin", "self-hosting", "on premises", "run an installation"],
+  "/docs/changelog": ["release notes", "rss", "atom", "feed of changes", "releases", "what's new", "history"],
   "/docs/production": ["go live", "launch", "checklist", "production", "going live", "best practices", "security"],
   "/docs/push-a-till": [
     "pos integration",
@@ -133,8 +139,6 @@ export const searchSynonymsByUrl: Record<string, string[]> = {
     "cancellation",
     "discount",
     "discounts",
-    "tip",
-    "gratuity",
     "split bill",
     "comp",
     "loss",

@@ -1,4 +1,5 @@
 import MiniSearch, { type Options, type SearchResult } from "minisearch";
+import synonymsByTerm from "../../docs/search-synonyms.json";
 
 /** What a search result leads to. */
 export type SearchEntryKind = "guide" | "section" | "operation" | "operator operation" | "field" | "error" | "term";
@@ -70,9 +71,36 @@ function normalizeTerm(term: string): string | null {
   return lower.length > 3 && /[^su]s$/.test(lower) ? lower.slice(0, -1) : lower;
 }
 
-/** Returns at most `limit` results, best first. All words must match. If no entry has all words, one word is enough. */
+/** The terms of the site by the other words for them, the longest words first. All words are normalized. */
+const termBySynonym = Object.entries(synonymsByTerm)
+  .flatMap(([term, synonyms]) => synonyms.map((synonym) => [normalizePhrase(synonym), normalizePhrase(term)] as const))
+  .sort(([one], [other]) => other.length - one.length);
+
+/**
+ * Returns at most `limit` results, best first. If the query contains other words for terms of the site, the results for
+ * these terms are first.
+ */
 export function search(index: MiniSearch<SearchEntry>, text: string, limit = 12): SearchHit[] {
   const query = withoutStatusWords(withoutErrorsPage(text));
+  const inTermsOfSite = replaceSynonyms(query);
+  const results = (inTermsOfSite === undefined ? [query] : [inTermsOfSite, query]).flatMap((words) =>
+    findEntries(index, words),
+  );
+  return withoutRepeatedPlaces(results).slice(0, limit);
+}
+
+/** Returns the query with the terms of the site instead of other words for them, or undefined if it has no such words. */
+function replaceSynonyms(query: string): string | undefined {
+  const original = ` ${normalizePhrase(query)} `;
+  const replaced = termBySynonym.reduce(
+    (words, [synonym, term]) => words.replace(` ${synonym} `, ` ${term} `),
+    original,
+  );
+  return replaced === original ? undefined : replaced.trim();
+}
+
+/** Returns the entries with all words of the query, best first. If no entry has all words, one word is enough. */
+function findEntries(index: MiniSearch<SearchEntry>, query: string): SearchResult[] {
   const wanted = normalizePhrase(query);
   const options = {
     boost: { title: 6, aliases: 5, names: 4, text: 1 },
@@ -83,8 +111,7 @@ export function search(index: MiniSearch<SearchEntry>, text: string, limit = 12)
       getDocumentWeight(stored as unknown as SearchEntry, wanted, query.trim()),
   };
   const withAllWords = index.search(query, { ...options, combineWith: "AND" });
-  const results = withAllWords.length > 0 ? withAllWords : index.search(query, options);
-  return withoutRepeatedPlaces(results).slice(0, limit);
+  return withAllWords.length > 0 ? withAllWords : index.search(query, options);
 }
 
 /** Returns only the code of the end of an error's `type`, such as `errors#till_conflict`. */
