@@ -9,6 +9,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
+import { renderChangelogFeed } from "./changelog/feed.mjs";
+import { changelogAudiences, readChangelogReleases, renderChangelog } from "./changelog/releases.mjs";
 import { downloadSourcePaths, writeDownloads } from "./downloads/write-downloads.mjs";
 import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
 import { createReferenceDocument, listOperations } from "./reference/document.mjs";
@@ -38,12 +40,13 @@ if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 for (const folder of ["build", "api", "operators", ".generated"])
   rmSync(join(portalFolder, folder), { recursive: true, force: true });
 // Docusaurus requires the folders of the references to exist before the plugin generates their pages.
-for (const folder of ["api", "operators", ".generated/static", ".generated/reference"])
+for (const folder of ["api", "operators", ".generated/static", ".generated/reference", ".generated/changelog"])
   mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
 copyFileSync(asyncapi, join(generatedFolder, "static", "asyncapi.json"));
 writeDownloads(join(generatedFolder, "static", "downloads"), openapi);
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
+writeChangelogs();
 writeReferenceDocuments();
 await runDocusaurus("gen-api-docs", "all");
 writeFileSync(
@@ -52,6 +55,16 @@ writeFileSync(
 );
 await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
+
+/** Writes the content of the page and the feed of the changelog for each audience. */
+function writeChangelogs() {
+  const releases = readChangelogReleases(readFileSync(changelog, "utf8"));
+  for (const audience of changelogAudiences) {
+    const feedName = audience === "partners" ? "changelog.xml" : `changelog-${audience}.xml`;
+    writeFileSync(join(generatedFolder, "changelog", `${audience}.md`), renderChangelog(releases, audience));
+    writeFileSync(join(generatedFolder, "static", feedName), renderChangelogFeed(releases, audience));
+  }
+}
 
 /** Writes the documents of the partners' reference, and of the reference of the operations that only operators use. */
 function writeReferenceDocuments() {
@@ -70,7 +83,7 @@ function writeReferenceDocuments() {
       {
         title: "Operator reference",
         summary: "Operations for operators of Pragma API: locations, consumers, API keys and the audit log",
-        description: `Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.
+        description: `Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location. The guide [Run an installation](/docs/operators) shows their most important tasks.
 
 ## Access
 

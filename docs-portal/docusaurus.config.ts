@@ -39,6 +39,15 @@ const config: Config = {
   headTags: [
     { tagName: "link", attributes: { rel: "icon", href: "/favicon.ico", sizes: "32x32" } },
     { tagName: "link", attributes: { rel: "alternate", type: "text/plain", title: "llms.txt", href: "/llms.txt" } },
+    {
+      tagName: "link",
+      attributes: {
+        rel: "alternate",
+        type: "application/atom+xml",
+        title: "Changelog of Pragma API",
+        href: "/changelog.xml",
+      },
+    },
   ],
   plugins: [
     [
