@@ -6,6 +6,7 @@ import { completeReferenceSidebar } from "./reference/sidebar.ts";
 const sidebars: SidebarsConfig = {
   operators: [
     ...completeReferenceSidebar(items, document.tags),
+    { type: "link", label: "Guide for operators", href: "/docs/operators" },
     { type: "link", label: "API reference", href: "/api/" },
   ],
 };

@@ -32,6 +32,7 @@ const sidebars: SidebarsConfig = {
     category("Points of sale and backoffices", ["push-a-till", "catalog-sync", "jobs"]),
     category("Webhooks", ["webhooks", "webhook-receivers", "webhook-events"]),
     category("Tools and reference", ["client", "collections", "performance", "glossary", "changelog"]),
+    category("For operators", ["operators", "changelog-operators"]),
     category("Legacy", ["legacy-tills"]),
   ],
 };

@@ -12,6 +12,7 @@ import { recordCatalogExamples } from "./documentation/record-catalog.ts";
 import { recordJobExamples } from "./documentation/record-jobs.ts";
 import { recordLegacyTillExamples } from "./documentation/record-legacy-tills.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
+import { recordOperatorExamples } from "./documentation/record-operators.ts";
 import { recordHomePageWeek, recordOwnerQuestionExamples } from "./documentation/record-owner-questions.ts";
 import { recordTillPushExamples } from "./documentation/record-push.ts";
 import { recordReadingGuideExamples } from "./documentation/record-reading-guides.ts";
@@ -78,6 +79,7 @@ describe("the examples of the documentation", () => {
     await recordReadingGuideExamples(documentationFixture, product.url);
     await recordAccountingExamples(documentationFixture, product.url);
     await recordUsageExamples(documentationFixture);
+    await recordOperatorExamples(documentationFixture);
     await expectUnchangedExamples(documentationFixture);
   });
 
