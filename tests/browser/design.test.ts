@@ -15,20 +15,30 @@ async function getBox(locator: Locator) {
 }
 
 describe("an example in a guide", () => {
-  it.each([
-    [1440, "beside"],
-    [1280, "below"],
-    [390, "below"],
-  ])("at %d pixels is %s its text", async (width, place) => {
-    const { page, close } = await documentationSite.openTab("/docs/getting-started", {
-      viewport: { width, height: 900 },
-    });
-    const text = await getBox(page.locator(".beside__text:first-child").first());
-    const example = await getBox(page.locator(".beside__text:first-child + .beside__examples > *").first());
-    if (place === "beside") expect(example.x).toBeGreaterThan(text.right);
-    else expect(example.y).toBeGreaterThanOrEqual(text.bottom);
-    await close();
-  });
+  it.each([1920, 1440, 1280, 1024])(
+    "at %d pixels has the width of its column, and text has 70 to 90 characters",
+    async (width) => {
+      const { page, close } = await documentationSite.openTab("/docs/webhooks", { viewport: { width, height: 900 } });
+      const column = await getBox(page.locator(".theme-doc-markdown"));
+      for (const wide of [".exchange", "table"])
+        expect((await getBox(page.locator(`.theme-doc-markdown > ${wide}`).first())).width).toBeCloseTo(
+          column.width,
+          0,
+        );
+      // The longest line of the paragraphs, in characters of average width.
+      const characters: number = await page.evaluate(measureLongestLine);
+      expect(characters).toBeGreaterThanOrEqual(70);
+      expect(characters).toBeLessThanOrEqual(90);
+      // The column and the table of contents beside it use most of the space beside the sidebar.
+      const contents = page.locator(".theme-doc-toc-desktop");
+      if (width >= 1280) {
+        const { x } = await getBox(contents);
+        expect(x - column.right).toBeLessThan(80);
+      } else expect(await contents.isVisible()).toBe(false);
+      if (width <= 1440) expect(column.width + (width >= 1280 ? 240 : 0)).toBeGreaterThan(0.85 * (width - 272));
+      await close();
+    },
+  );
 
   it("has its request and its response in one card", async () => {
     const { page, close } = await documentationSite.openTab("/docs/getting-started");
@@ -51,6 +61,12 @@ describe("an example in a guide", () => {
     await close();
   });
 });
+
+/** A script that returns the number of characters of the longest line of a paragraph that is wider than a line. */
+const measureLongestLine = `Math.max(...[...document.querySelectorAll(".theme-doc-markdown > p")].map((paragraph) => {
+  const lines = Math.round(paragraph.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(paragraph).lineHeight));
+  return lines < 3 ? 0 : paragraph.textContent.length / (lines - 0.5);
+}))`;
 
 describe("code", () => {
   it.each([
