@@ -4,6 +4,10 @@ import Tabs from "@theme/Tabs";
 import type { ReactNode } from "react";
 import type { CodeSampleInput } from "./samples/sample.ts";
 import { codeSampleLanguages } from "./samples/samples.ts";
+import { useSandboxKey } from "./use-api-access.ts";
+
+/** What stands in samples for the reader's API key. */
+export const placeholderKey = "<your key>";
 
 interface Props extends CodeSampleInput {
   /** Whether only the selected sample is in the page. */
@@ -12,11 +16,14 @@ interface Props extends CodeSampleInput {
 
 /** Renders a tab with a code sample for each language. Selecting a language selects it in all samples of the site. */
 export function CodeSamples({ isLazy = false, ...sample }: Props): ReactNode {
+  const [sandboxKey] = useSandboxKey();
+  // Other keys are not shown, because samples are copied to places that many people read.
+  const withKey = (code: string) => (sandboxKey === "" ? code : code.replaceAll(placeholderKey, sandboxKey));
   return (
     <Tabs groupId="language" lazy={isLazy}>
       {codeSampleLanguages.map(({ id, label, highlight, write }) => (
         <TabItem key={id} value={id} label={label}>
-          <CodeBlock language={highlight}>{write(sample)}</CodeBlock>
+          <CodeBlock language={highlight}>{withKey(write(sample))}</CodeBlock>
         </TabItem>
       ))}
     </Tabs>

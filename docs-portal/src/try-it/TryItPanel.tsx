@@ -1,6 +1,6 @@
 import MethodEndpoint from "@theme/ApiExplorer/MethodEndpoint";
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { CodeSamples } from "./CodeSamples.tsx";
+import { CodeSamples, placeholderKey } from "./CodeSamples.tsx";
 import { CutCode } from "./CutCode.tsx";
 import { composeTryItRequest } from "./compose-request.ts";
 import {
@@ -18,8 +18,6 @@ import { listTillIds, replaceUuids } from "./till-ids.ts";
 import { useApiAccess } from "./use-api-access.ts";
 import { useRequest } from "./use-request.ts";
 import { useSessionStorageState } from "./use-session-storage-state.ts";
-
-const placeholderKey = "<your key>";
 
 /**
  * Renders the card beside an operation: the request above, as code or as a form, and the response below, which is an

@@ -6,10 +6,12 @@ import { RequestCodeSamples } from "../../examples/RequestCodeSamples.tsx";
 import { ResponseCodeBlock } from "../../examples/ResponseCodeBlock.tsx";
 import { WebhookMessageCodeBlock } from "../../examples/WebhookMessageCodeBlock.tsx";
 import { MoneyAmountView } from "../../money/MoneyAmountView.tsx";
+import { CreateSandbox } from "../../sandbox/CreateSandbox.tsx";
 
 /** The components that MDX pages can use without an import. */
 export default {
   ...MDXComponents,
+  CreateSandbox,
   Diagram,
   MoneyAmountView,
   RequestCodeSamples,

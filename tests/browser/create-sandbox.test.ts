@@ -1,0 +1,61 @@
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { findFreePort } from "../../deploy/local/free-port.js";
+import { type PragmaUnderTest, startPragmaUnderTest } from "../harness/pragma-under-test.ts";
+import { findSeriousViolations } from "./check-accessibility.ts";
+import { type DocumentationSiteUnderTest, startSiteInBrowser } from "./documentation-site.ts";
+
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let documentationSite: DocumentationSiteUnderTest;
+beforeAll(async () => {
+  environment = await createMigratedTestEnvironment({
+    ...{ SANDBOXES: "on", SANDBOX_INBOX_PORT: String(await findFreePort()) },
+    ...{ MAX_SANDBOXES: "1", CORS_ORIGINS: "*" },
+  });
+  product = await startPragmaUnderTest(environment.variables);
+  documentationSite = await startSiteInBrowser({
+    flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
+  });
+}, 120_000);
+afterAll(async () => {
+  await documentationSite?.close();
+  await product?.stop();
+  await environment?.remove();
+});
+
+const maxSecondsToFirstReport = 60;
+
+it("leads from the page to the first report within a minute, with the key in samples and forms", async () => {
+  const { page, consoleErrors, close } = await documentationSite.openTab("/docs/getting-started", {
+    hasOwnCache: true,
+  });
+  const sample = page.getByRole("tabpanel").first();
+  expect(await sample.textContent()).toContain("Bearer <your key>");
+  const startedAt = performance.now();
+  const sandbox = page.getByRole("region", { name: "Sandbox" });
+  await sandbox.getByRole("button", { name: "Create a sandbox" }).click();
+  await sandbox
+    .getByText(/^The first report is there: €[\d,.]+ on /)
+    .waitFor({ timeout: maxSecondsToFirstReport * 1_000 });
+  expect(performance.now() - startedAt).toBeLessThan(maxSecondsToFirstReport * 1_000);
+  const [key = ""] = /pragma_\w+/.exec((await sandbox.textContent()) ?? "") ?? [];
+  expect(await sample.textContent()).toContain(`Bearer ${key}`);
+  expect(await findSeriousViolations(page)).toEqual([]);
+
+  await page.getByRole("link", { name: "list the reports" }).click();
+  await page.getByRole("button", { name: "Try it" }).click();
+  expect(await page.getByLabel("API key").inputValue()).toBe(key);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("region", { name: "Response" }).getByText("200 OK").waitFor();
+  expect(consoleErrors).toEqual([]);
+  await close();
+});
+
+it("says why no sandbox can be created", async () => {
+  const { page, close } = await documentationSite.openTab("/docs/getting-started", { hasOwnCache: true });
+  const sandbox = page.getByRole("region", { name: "Sandbox" });
+  await sandbox.getByRole("button", { name: "Create a sandbox" }).click();
+  expect(await sandbox.getByRole("alert").textContent()).toContain("There are 1 sandboxes, which is the maximum");
+  await close();
+});
