@@ -39,7 +39,7 @@ it("leads from the page to the first report within a minute, with the key in sam
     .getByText(/^The first report is there: €[\d,.]+ on /)
     .waitFor({ timeout: maxSecondsToFirstReport * 1_000 });
   expect(performance.now() - startedAt).toBeLessThan(maxSecondsToFirstReport * 1_000);
-  const [key = ""] = /pragma_\w+/.exec((await sandbox.textContent()) ?? "") ?? [];
+  const key = (await sandbox.getByText(/^pragma_/).textContent()) ?? "";
   expect(await sample.textContent()).toContain(`Bearer ${key}`);
   expect(await findSeriousViolations(page)).toEqual([]);
 
