@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { describe, expect, it } from "vitest";
 import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
+import { describe, expect, it } from "vitest";
 import { getClientIpAddress, getPublicBaseUrl } from "./client-address.ts";
 
 function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
