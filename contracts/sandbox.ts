@@ -123,9 +123,9 @@ const maxFailingDeliveries = 20;
 
 export const CreateSandboxEventRequest = requestBodySchema({
   type: enumOf(sandboxEventDescriptions).meta({
-    description: Object.entries(sandboxEventDescriptions)
-      .map(([name, text]) => `\`${name}\`: ${text}`)
-      .join("\n\n"),
+    description: `What happens:\n${Object.entries(sandboxEventDescriptions)
+      .map(([name, text]) => `- \`${name}\`: ${text}`)
+      .join("\n")}`,
   }),
   orderId: z.guid().optional().meta({
     description:

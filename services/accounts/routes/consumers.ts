@@ -45,7 +45,7 @@ export const createApiConsumerRoute = defineAccountsRoute({
   ...consumerRouteDefaults,
   summary: "Create a consumer",
   description:
-    "Creates a consumer. A consumer is an application or integrator that uses the API. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
+    "Creates a consumer. A consumer is an application or integrator that uses the API. Its initial scopes are `reports:read`, `orders:read`, `catalog:read`, `locations:read` and `usage:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
   request: { body: createValidatingJsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The new consumer, with its initial scopes and rate limit", schema: ApiConsumer } },
   errors: ["consumer_exists", "limit_reached"],
