@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import { deliveryRecoveryExample, webhookDeliveryExample } from "./examples/webhook.ts";
-import { field } from "./fields.ts";
+import { boundedString, field } from "./fields.ts";
 import { checkSinceIsNotAfterUntil, dayOrInstantQueryParameter } from "./pagination.ts";
 import { webhookEventNames } from "./webhook.ts";
 
@@ -107,6 +107,9 @@ export const ReplayDeliveriesRequest = object({
     "Replays only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
   ),
   limit: z.int().min(1).max(maxReplayedDeliveries).default(100).describe("Maximum number of deliveries to replay"),
+  pageToken: boundedString(1000)
+    .optional()
+    .meta({ description: "`nextPageToken` of the previous response, to replay the deliveries after those" }),
   locationId: z
     .guid()
     .optional()
@@ -117,11 +120,14 @@ export const ReplayDeliveriesRequest = object({
 
 export const ReplayedDeliveries = object({
   replayedCount: field.count("Number of deliveries that are replayed"),
-  remainingCount: field.count("Number of further deliveries that match, which are not replayed because of the limit"),
+  remainingCount: field.count("Number of later deliveries that match, which are not replayed because of the limit"),
+  nextPageToken: field.nullableText(
+    "Token of the deliveries that remain; null if none remain. Send it as `pageToken` with the same filters.",
+  ),
 }).meta({
   id: "ReplayedDeliveries",
   description: "Numbers of deliveries that are replayed, and that remain",
-  example: { replayedCount: 42, remainingCount: 0 },
+  example: { replayedCount: 42, remainingCount: 0, nextPageToken: null },
 });
 
 export type ReplayedDeliveries = z.infer<typeof ReplayedDeliveries>;

@@ -142,9 +142,11 @@ const replayLimit = 1_000;
 
 function ReplayDialog({ filters, state, onClose }: ReplayDialogProps) {
   const { number } = useFormats();
-  const replay = useApiChange((api, _: undefined) =>
-    api.POST("/v1/webhooks/deliveries/replay", { body: { ...filters, state, limit: replayLimit } }),
-  );
+  const replay = useApiChange((api, pageToken: string | undefined) => {
+    const body = { ...filters, state, limit: replayLimit, ...(pageToken !== undefined && { pageToken }) };
+    return api.POST("/v1/webhooks/deliveries/replay", { body });
+  });
+  const nextPageToken = replay.data?.nextPageToken ?? undefined;
   const chosen = Object.entries({ state: text.webhooks.deliveryStates[state], ...filters });
   return (
     <Dialog title={text.webhooks.replayMany} isOpen onClose={onClose}>
@@ -166,8 +168,8 @@ function ReplayDialog({ filters, state, onClose }: ReplayDialogProps) {
       )}
       <div className="actions actions-end">
         <Button onPress={onClose}>{replay.data ? text.dialog.done : text.dialog.cancel}</Button>
-        {(!replay.data || replay.data.remainingCount > 0) && (
-          <Button variant="primary" isPending={replay.isPending} onPress={() => replay.mutate(undefined)}>
+        {(!replay.data || nextPageToken !== undefined) && (
+          <Button variant="primary" isPending={replay.isPending} onPress={() => replay.mutate(nextPageToken)}>
             {text.webhooks.replay}
           </Button>
         )}

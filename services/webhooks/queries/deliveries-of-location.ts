@@ -1,4 +1,3 @@
-import type { ReplayedDeliveries } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type PageOfJsonItems, type PageRange, toCreatedAtCursor } from "@pragma/runtime/http/page-response";
 import { type WebhookDeliveryRow, webhookDeliveryColumns } from "./deliveries.ts";
@@ -51,33 +50,52 @@ export async function listDeliveriesOfLocation(
   };
 }
 
+interface RequeueOptions {
+  /** The last delivery of the previous request. */
+  after: { at: string; id: string } | null;
+  limit: number;
+  now: Date;
+}
+
 /**
- * Requeues the oldest of the selected deliveries, as the first attempt of a new generation. Deliveries with an attempt in
- * flight and test messages are left out. Returns the webhooks whose deliveries have become due.
+ * Requeues the oldest of the selected deliveries after a position, as the first attempt of a new generation. Deliveries with
+ * an attempt in flight and test messages are left out. Returns the webhooks whose deliveries have become due, and the position
+ * of the last of them if deliveries remain.
  */
 export async function requeueDeliveries(
   tx: SqlTransaction,
   selection: DeliverySelection,
-  { limit, now }: { limit: number; now: Date },
-): Promise<ReplayedDeliveries & { webhookIds: string[] }> {
+  { after, limit, now }: RequeueOptions,
+) {
+  const isAfter = (position: RequeueOptions["after"]) =>
+    position ? tx`(created_at, id) > (${position.at}::timestamptz, ${position.id}::uuid)` : tx`true`;
   const selected = tx`${ofWebhook(tx, selection)} and event <> 'test' and state <> 'sending'`;
   const webhooks = tx`(${webhooksOfLocation(tx, selection)}) as w`;
-  const requeued = await tx<{ webhookId: string }[]>`
-    update webhook_deliveries set
-      state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
-    where location_id = ${selection.locationId} and id in (
-      select d.id from ${webhooks} cross join lateral (
-        select id, created_at from webhook_deliveries where ${selected} order by created_at, id limit ${limit + 1}
-      ) as d
-      order by d.created_at, d.id limit ${limit}
-    ) and state <> 'sending'
-    returning webhook_id`;
-  // Requeued deliveries are pending, and are due now.
+  const requeued = await tx<{ webhookId: string; id: string; createdAt: Date }[]>`
+    with requeued as (
+      update webhook_deliveries set
+        state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
+      where location_id = ${selection.locationId} and id in (
+        select d.id from ${webhooks} cross join lateral (
+          select id, created_at from webhook_deliveries where ${selected} and ${isAfter(after)}
+          order by created_at, id limit ${limit}
+        ) as d
+        order by d.created_at, d.id limit ${limit}
+      ) and state <> 'sending'
+      returning webhook_id, id, created_at
+    )
+    select * from requeued order by created_at, id`;
+  const last = requeued.at(-1);
+  const lastPosition = last ? toCreatedAtCursor(last) : null;
   const [remaining] = await tx<[{ count: number }]>`
     select coalesce(sum(count), 0)::bigint as count
     from ${webhooks} cross join lateral (
-      select count(*) from webhook_deliveries where ${selected} and due_at is distinct from ${now}
+      select count(*) from webhook_deliveries where ${selected} and ${isAfter(lastPosition ?? after)}
     ) as counted`;
-  const webhookIds = [...new Set(requeued.map(({ webhookId }) => webhookId))];
-  return { replayedCount: requeued.length, remainingCount: remaining.count, webhookIds };
+  return {
+    replayedCount: requeued.length,
+    remainingCount: last ? remaining.count : 0,
+    next: last && remaining.count > 0 ? lastPosition : null,
+    webhookIds: [...new Set(requeued.map(({ webhookId }) => webhookId))],
+  };
 }

@@ -459,23 +459,47 @@ describe("the deliveries of all webhooks of a location", () => {
     const replay = async (body: object) =>
       (await service.request("POST", "/v1/webhooks/deliveries/replay", { principal, body })).json();
     const [before] = (await listAll(`?state=failed&webhookId=${second.id}&size=100`, principal)).data.toReversed();
-    expect(await replay({ webhookId: second.id, limit: 1 })).toEqual({ replayedCount: 1, remainingCount: 1 });
+    const part = (await replay({ webhookId: second.id, limit: 1 })) as { nextPageToken: string };
+    expect(part).toEqual({ replayedCount: 1, remainingCount: 1, nextPageToken: expect.any(String) });
     await eventually("the oldest delivery to succeed", async () =>
       (await listAll(`?state=succeeded&webhookId=${second.id}`, principal)).data.some(({ id }) => id === before?.id),
     );
-    expect(await replay({})).toEqual({ replayedCount: 3, remainingCount: 0 });
+    expect(await replay({})).toEqual({ replayedCount: 3, remainingCount: 0, nextPageToken: null });
     await eventually(
       "all deliveries to succeed",
       async () => (await listAll("?state=succeeded", principal)).meta.totalCount === 8,
     );
     const received = endpoint.receivedWebhooks.map(({ headers }) => String(headers["webhook-id"]));
     for (const messageId of fail) expect(received.lastIndexOf(messageId)).toBeGreaterThan(received.indexOf(messageId));
-    expect(await replay({})).toEqual({ replayedCount: 0, remainingCount: 0 });
-    expect(await replay({ state: "succeeded", event: "order.call" })).toEqual({ replayedCount: 0, remainingCount: 0 });
+    expect(await replay({})).toEqual({ replayedCount: 0, remainingCount: 0, nextPageToken: null });
+    expect(await replay({ state: "succeeded", event: "order.call" })).toEqual({
+      replayedCount: 0,
+      remainingCount: 0,
+      nextPageToken: null,
+    });
     const audited = await service.db.sql`
       select from outbox where type = 'audit.recorded' and body like ${`%deliveries.replayed%`} and location_id = ${locationId}
       union all select from sent_events where type = 'audit.recorded' and location_id = ${locationId}`;
     expect(audited.length).toBeGreaterThan(0);
+  });
+
+  it("are each replayed once, page by page, whatever their state", async () => {
+    const { principal, endpoint } = await deliverToTwoWebhooks();
+    const received = endpoint.receivedWebhooks.length;
+    let replayedCount = 0;
+    for (let pageToken: string | null | undefined; pageToken !== null; ) {
+      const body = { state: "succeeded", limit: 3, ...(pageToken !== undefined && { pageToken }) };
+      const response = await service.request("POST", "/v1/webhooks/deliveries/replay", { principal, body });
+      const page = (await response.json()) as { replayedCount: number; nextPageToken: string | null };
+      replayedCount += page.replayedCount;
+      pageToken = page.nextPageToken;
+      await eventually(
+        "the replayed deliveries to succeed",
+        async () => (await listAll("?state=succeeded", principal)).meta.totalCount === 4,
+      );
+    }
+    expect(replayedCount).toBe(4);
+    expect(endpoint.receivedWebhooks.length - received).toBe(4);
   });
 
   it("of another location are neither listed nor replayed", async () => {

@@ -30,6 +30,7 @@ import {
   createPageResponse,
   queryNewestRowsPageResponse,
 } from "@pragma/runtime/http/page-response";
+import { decodePageToken, encodePageToken } from "@pragma/runtime/http/page-token";
 import { createTaggedJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
@@ -228,20 +229,22 @@ export const replayDeliveriesRoute = defineWebhooksRoute({
   operationId: "replayDeliveries",
   summary: "Replay deliveries",
   description:
-    "Resends the messages of the deliveries that match the filters, oldest first, and at most `limit` of them. By default, only failed deliveries match. Each of them is replayed as if you had [replayed it alone](/api/replay-delivery). Test messages are not replayed. If `remainingCount` is not 0, send the request again.",
+    "Resends the messages of the deliveries that match the filters, oldest first, and at most `limit` of them. By default, only failed deliveries match. Each of them is replayed as if you had [replayed it alone](/api/replay-delivery). Test messages are not replayed. If `nextPageToken` is not null, send the request again with it as `pageToken`.",
   request: { body: createValidatingJsonBodyParser(ReplayDeliveriesRequest) },
   responses: {
     202: { description: "The numbers of deliveries that are replayed, and that remain", schema: ReplayedDeliveries },
   },
-  errors: ["location_forbidden", "location_not_found"],
+  errors: ["location_forbidden", "location_not_found", "invalid_page_token"],
   async handle({ body, principal, services, context, audit }) {
     const { db, clock, deliveryWorker } = services;
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
-    const { state, webhookId, event, since, until } = body;
+    const { state, webhookId, event, since, until, pageToken, limit } = body;
+    const after = pageToken === undefined ? null : decodePageToken(pageToken, createdAtCursorSchema);
     const filter = await resolveDeliveryFilter(body, { locationId, principal, services, context });
     const replayed = await db.transaction(async (tx) => {
       const selection = { locationId, webhookId, matches: toSql(tx, filter) };
-      const { webhookIds, ...counts } = await requeueDeliveries(tx, selection, { limit: body.limit, now: clock() });
+      const options = { after, limit, now: clock() };
+      const { webhookIds, next, ...counts } = await requeueDeliveries(tx, selection, options);
       await publishAuditEvent(tx, audit, {
         ...{ action: "deliveries.replayed", locationId, target: { type: "location", id: locationId } },
         details: {
@@ -254,7 +257,7 @@ export const replayDeliveriesRoute = defineWebhooksRoute({
         },
       });
       runAfterCommit(tx, () => deliveryWorker.scheduler.poll(webhookIds));
-      return counts;
+      return { ...counts, nextPageToken: next && encodePageToken(next) };
     });
     return jsonResponse(202, replayed);
   },

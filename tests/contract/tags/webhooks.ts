@@ -182,6 +182,7 @@ export const webhooksContractTestCases: TagContractTestCases = {
   },
   replayDeliveries: {
     requestsByOutcome: {
+      invalid_page_token: () => ({ body: { pageToken: "x" } }),
       location_forbidden: ({ otherLocation }) => ({ body: { locationId: otherLocation.locationId } }),
       location_not_found: ({ product }) => ({
         body: { locationId: randomUUID(), since: "2026-05-28" },
