@@ -20,6 +20,7 @@ const sources = [
   "package.json",
   "../package-lock.json",
   "../client",
+  "../contracts/currency.ts",
 ];
 const excludedFolders = new Set(["node_modules", "dist"]);
 const compressedPattern = /\.(?:css|html|js|json|svg)$/;

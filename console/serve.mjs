@@ -60,6 +60,8 @@ const server = createSiteServer((request, response) => {
     response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : JSON.stringify({ apiUrl, docsUrl }));
     return;
   }
+  // The files are small. sirv does not check which bytes of a file a client asks for.
+  delete request.headers.range;
   serveFile(request, response, () => response.writeHead(404, { "content-type": "text/plain" }).end("Not found\n"));
 });
 

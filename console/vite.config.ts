@@ -34,6 +34,11 @@ export default defineConfig({
   resolve: {
     // The sources of the client, because React Aria declares the condition `source` for files that its package lacks.
     alias: [
+      // Generated as a copy of this file, which a build need not wait for.
+      {
+        find: /^\.\/generated\/currency\.ts$/,
+        replacement: fileURLToPath(new URL("../contracts/currency.ts", import.meta.url)),
+      },
       { find: /^@pragma\/client$/, replacement: clientPath("index.ts") },
       { find: /^@pragma\/client\/(.+)$/, replacement: clientPath("$1.ts") },
     ],

@@ -33,7 +33,13 @@ export function createSiteServer(handleRequest) {
         if (connection.unanswered > 0 && !socket.destroyed)
           connection.timeout = setTimeout(() => socket.destroy(), maxResponseTimeMs);
       });
-      handleRequest(incoming, outgoing);
+      try {
+        handleRequest(incoming, outgoing);
+      } catch (error) {
+        // One request must not end the process for all others.
+        process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+        socket.destroy();
+      }
     },
   );
   server.on("connection", (socket) => {
