@@ -118,6 +118,10 @@ async function createProductEnvironment(
     OPS_TOKEN: opsToken,
     PUBLIC_URL: `http://localhost:${ports.port}`,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
+    // Another page that is open in the browser must not read the key of a sandbox that it creates.
+    CORS_ORIGINS: [ports.portalPort, ports.consolePort]
+      .flatMap((port) => [`http://localhost:${port}`, `http://127.0.0.1:${port}`])
+      .join(","),
     PRAGMA_COMMIT: readCheckedOutCommit(),
     PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
     SANDBOXES: "on",
