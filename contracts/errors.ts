@@ -141,8 +141,17 @@ const receivedValueSeparator = "; got ";
 export const appendReceivedValue = (message: string, value: string): string =>
   `${message}${receivedValueSeparator}${value}`;
 
-/** Returns the message of an issue without the received value, which can be personal data. */
-export const withoutReceivedValue = (message: string): string => message.split(receivedValueSeparator, 1)[0] ?? "";
+/** A text in JSON. */
+const quotedText = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * Returns the message of an issue without received values, which can be personal data: what follows the separator, and
+ * quoted texts, unless the message lists the allowed values.
+ */
+export function withoutReceivedValue(message: string): string {
+  const [text = ""] = message.split(receivedValueSeparator, 1);
+  return /^Must be (?:one of )?"/.test(text) ? text : text.replaceAll(quotedText, "The value");
+}
 
 /** A configured limit that a request would exceed. */
 export interface ExceededLimit {

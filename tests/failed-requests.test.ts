@@ -47,10 +47,24 @@ describe.each(["singleProcess", "split"] as const)("a failed request (%s)", (mod
     expect(JSON.stringify(failure)).not.toMatch(/dupont|none/);
   });
 
+  it("is stored without values that its messages quote, however long they are", async () => {
+    const names = ["", "a", "aa"].map((start) => start + "\u{1f600}".repeat(60));
+    for (const name of [...names, "jean.dupont@example.com"]) {
+      const filters = encodeURIComponent(JSON.stringify({ [name]: 5 }));
+      const path = `/v1/metrics?measures=sales&since=2026-05-01&until=2026-05-02&filters=${filters}`;
+      const failure = await recordFailure("GET", path);
+      expect(failure).toMatchObject({ code: "invalid_request", issues: [{ in: "query", path: "filters" }] });
+      expect(JSON.stringify(failure)).not.toMatch(/dupont|\u{1f600}/u);
+    }
+  });
+
   it("is stored with its path, of which values are hidden", async () => {
     const id = randomUUID();
     expect(await recordFailure("GET", `/v2/reports/${id}`)).toMatchObject({
       ...{ path: `/v2/reports/${id}`, code: "report_not_found", issues: [], requestBytes: null },
+    });
+    expect(await recordFailure("GET", "/v1/order")).toMatchObject({
+      ...{ route: "other", path: "/v1/order", code: "route_not_found" },
     });
     expect(await recordFailure("GET", "/openapi.full.json")).toMatchObject({
       ...{ route: "other", path: "/openapi.full.json", code: "scope_missing" },

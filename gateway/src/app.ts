@@ -16,7 +16,13 @@ import { Hono } from "hono";
 import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-documents.ts";
 import { keylessRoutes, mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
 import { mcpMethods } from "./mcp/mcp-route.ts";
-import type { CachedApiKey, GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
+import {
+  anonymousKey,
+  type CachedApiKey,
+  type GatewayHonoContext,
+  type GatewayHonoEnv,
+  type GatewayMiddleware,
+} from "./server/gateway-request.ts";
 import { responseAlreadySent } from "./server/response-already-sent.ts";
 
 interface GatewayAppOptions {
@@ -26,6 +32,8 @@ interface GatewayAppOptions {
   cors: GatewayMiddleware;
   /** Authenticates requests by their API key, and limits their rate. */
   checkKey: GatewayMiddleware;
+  /** Returns the valid API key of an Authorization header if it is cached. */
+  findCachedKey(authorization: string | undefined): CachedApiKey | undefined;
   /** Middleware that tracks streams: responses that stay open until the client disconnects. */
   trackStream: GatewayMiddleware;
   /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
@@ -45,7 +53,7 @@ const ownMethods = "GET, HEAD, OPTIONS";
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, checkKey, trackStream, forwardTo, mcp } = middleware;
-  const { documents, docsUrl, log } = middleware;
+  const { findCachedKey, documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -104,7 +112,10 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     app.all(path, checkKey, forwardTo(prefix, service));
   }
 
-  app.notFound(() => {
+  app.notFound((context) => {
+    // The key counts the request, so that its developer finds the mistake. A lookup would be work for anyone.
+    const request = context.get("request");
+    request.key = findCachedKey(request.incoming.headers.authorization);
     throw new ApiError("route_not_found", { detail: "No route matches this path." });
   });
   app.onError((error, context) => {
@@ -123,12 +134,6 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   return app;
 }
-
-/** The key of all requests to routes that need none. It may do nothing else. */
-const anonymousKey: CachedApiKey = {
-  principal: { keyId: "00000000-0000-0000-0000-000000000000", consumer: "anonymous", scopes: [], location: null },
-  ...{ rateLimit: null, isRevoked: false, expiresAt: null },
-};
 
 const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
   context.get("request").key = anonymousKey;

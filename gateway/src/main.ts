@@ -17,7 +17,7 @@ import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache, lookUpApiKey } from "./auth/api-key-cache.ts";
-import { requireApiKeyHeader } from "./auth/api-key-header.ts";
+import { readApiKeyHeader, requireApiKeyHeader } from "./auth/api-key-header.ts";
 import { createApiKeyAuthenticator } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
@@ -30,7 +30,7 @@ import { createKeyCheck, createRequestRateLimiter, takeRateLimitToken } from "./
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
-import { createGatewayRequest } from "./server/gateway-request.ts";
+import { createGatewayRequest, getApiKeyRejection } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createKeyCheckedStreamTracker } from "./streams/stream-tracker.ts";
 import { listPathWords } from "./usage/hide-path-values.ts";
@@ -113,6 +113,11 @@ export async function startGateway({
     addressLimit: createKeylessRequestLimit(rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
     checkKey: createKeyCheck(authenticate, rateLimiter),
+    findCachedKey(authorization) {
+      const credential = readApiKeyHeader(authorization);
+      const key = credential === undefined ? undefined : keys.get(hashApiKey(credential));
+      return key && !getApiKeyRejection(key) ? key : undefined;
+    },
     trackStream(context, next) {
       streams.add(context.get("request"));
       return next() as Promise<undefined>;

@@ -1,5 +1,6 @@
 import { type UsageBatch, type UsageBatchReply, usageBatchSchema, usageBatchTopic } from "@pragma/contracts/usage";
 import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
+import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { AccountsServiceContext } from "./context.ts";
 import { addFailedRequests, addRequestCounts } from "./queries/usage.ts";
 
@@ -10,20 +11,17 @@ import { addFailedRequests, addRequestCounts } from "./queries/usage.ts";
 export const usageBatchHandler: BusRequestHandler<Pick<AccountsServiceContext, "db" | "log">> = {
   topic: usageBatchTopic,
   async handle({ db, log }, text): Promise<UsageBatchReply> {
-    let batch: UsageBatch;
-    try {
-      batch = usageBatchSchema.parse(JSON.parse(text));
-    } catch (error) {
-      log.error({ err: error }, "invalid usage batch rejected");
+    const batch = parseBatch(text);
+    if (!batch) {
+      log.error("invalid usage batch rejected");
       return "rejected";
     }
     try {
-      await db.transaction(async (tx) => {
-        const key = { eventId: batch.id, subscription: usageBatchTopic };
-        const inserted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
-        if (inserted.count === 0) return;
-        await addRequestCounts(tx, batch.counts);
-        await addFailedRequests(tx, batch.failures);
+      await storeBatch({ db }, batch).catch((error) => {
+        if (isTransient(error) || batch.failures.length === 0) throw error;
+        // Sent again, the batch would fail again, and keep all later ones back.
+        log.error({ err: error, batchId: batch.id }, "failed requests of a usage batch could not be stored");
+        return storeBatch({ db }, { ...batch, failures: [] });
       });
       return "stored";
     } catch (error) {
@@ -32,3 +30,23 @@ export const usageBatchHandler: BusRequestHandler<Pick<AccountsServiceContext, "
     }
   },
 };
+
+/** Returns the batch, without its failures if one of them is invalid; undefined if its counts are invalid. */
+function parseBatch(text: string): UsageBatch | undefined {
+  try {
+    const input = JSON.parse(text);
+    return usageBatchSchema.safeParse(input).data ?? usageBatchSchema.parse({ ...input, failures: [] });
+  } catch {
+    return undefined;
+  }
+}
+
+async function storeBatch({ db }: Pick<AccountsServiceContext, "db">, batch: UsageBatch): Promise<void> {
+  await db.transaction(async (tx) => {
+    const key = { eventId: batch.id, subscription: usageBatchTopic };
+    const inserted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
+    if (inserted.count === 0) return;
+    await addRequestCounts(tx, batch.counts);
+    await addFailedRequests(tx, batch.failures);
+  });
+}

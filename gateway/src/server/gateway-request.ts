@@ -39,6 +39,12 @@ export interface CachedApiKey {
   expiresAt: number | null;
 }
 
+/** The key of all requests to routes that need none. It may do nothing else, and its requests are no usage of a key. */
+export const anonymousKey: CachedApiKey = {
+  principal: { keyId: "00000000-0000-0000-0000-000000000000", consumer: "anonymous", scopes: [], location: null },
+  ...{ rateLimit: null, isRevoked: false, expiresAt: null },
+};
+
 /** Returns why a key is rejected, or undefined for a valid key. A cached key expires exactly, also while cached. */
 export function getApiKeyRejection({ isRevoked, expiresAt }: CachedApiKey): "key_revoked" | "key_expired" | undefined {
   if (isRevoked) return "key_revoked";

@@ -4,7 +4,7 @@ import { type Logger, writeLogLines } from "@pragma/runtime/observability/logger
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { FinishedRequest, UsageCounter } from "../usage/usage-counter.ts";
-import type { GatewayRequestState } from "./gateway-request.ts";
+import { anonymousKey, type GatewayRequestState } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
 export const clientClosedRequestStatus = 499;
@@ -94,8 +94,9 @@ export interface FinishedSubrequest extends Pick<RequestLogLine, "route" | "upst
 type FailureDetails = Pick<FinishedRequest, "requestIssues" | "requestBytes">;
 
 function readContentLength({ headers }: IncomingMessage): number | null {
-  const length = headers["content-length"];
-  return length === undefined ? null : Number(length);
+  const length = Number(headers["content-length"]);
+  // A client can announce any number, also one that JSON cannot hold exactly.
+  return Number.isSafeInteger(length) ? length : null;
 }
 
 /** Returns whether a request is a health check that succeeded. Load balancers send one every few seconds. */
@@ -135,7 +136,7 @@ function createLogLine(request: GatewayRequestState) {
     status: isAborted && !outgoing.headersSent ? clientClosedRequestStatus : outgoing.statusCode,
     milliseconds: performance.now() - request.startedAt,
     bytes: request.bytesSent,
-    keyId: key?.principal.keyId,
+    keyId: key === anonymousKey ? undefined : key?.principal.keyId,
     consumer: key?.principal.consumer,
     locationId: key?.principal.location?.id,
     clientAddress: client.address,

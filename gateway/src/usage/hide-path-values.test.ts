@@ -23,6 +23,7 @@ describe("hidePathValues", () => {
   it.each([
     ["/v1/orders/jean.dupont@example.com", "/v1/orders/{hidden}"],
     ["/v1/orders/dupont", "/v1/orders/{hidden}"],
+    ["/v1/orders/0612345678", "/v1/orders/{hidden}"],
     ["/v1/auth/keys/pragma_4fGh2KqAbCdEfGh", "/v1/auth/keys/{hidden}"],
     ["/pragma_4fGh2KqAbCdEfGh", "/{hidden}"],
     ["/v1/Jean%20Dupont/x", "/v1/{hidden}/{hidden}"],

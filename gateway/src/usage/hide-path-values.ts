@@ -1,8 +1,9 @@
 import { failedRequestTextLimits } from "@pragma/contracts/usage";
 
-const hidden = "{hidden}";
-/** UUIDs, numbers and days, by which a developer finds what was requested. */
-const idPattern = /^(?:s?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,12}|\d{4}-\d{2}-\d{2})$/i;
+/** What replaces a value that can be personal data or a secret. */
+export const hiddenText = "{hidden}";
+/** UUIDs, days and the numbers of files, by which a developer finds what was requested. Longer numbers can be of phones. */
+const idPattern = /^(?:s?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,3}|\d{4}-\d{2}-\d{2})$/i;
 const wordPattern = /^[a-z][a-z0-9-]{0,31}$/;
 /** The version and the resource, such as `/v1/order`, in which a developer looks for a typing error. */
 const resourceParts = 2;
@@ -22,7 +23,7 @@ export function hidePathValues(path: string, knownWords: ReadonlySet<string>): s
   const shown = parts.map((part, index) => {
     const isShown =
       part === "" || idPattern.test(part) || knownWords.has(part) || (index < resourceParts && wordPattern.test(part));
-    return isShown ? part : hidden;
+    return isShown ? part : hiddenText;
   });
   return `/${shown.join("/")}`.slice(0, failedRequestTextLimits.path);
 }

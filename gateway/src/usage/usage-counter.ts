@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type RequestIssue, withoutReceivedValue } from "@pragma/contracts/errors";
 import { failedRequestTextLimits, maxStoredIssues, type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
 import { getRoutePrefix, mcpPath, routeTable } from "../forwarding/route-table.ts";
-import { hidePathValues } from "./hide-path-values.ts";
+import { hiddenText, hidePathValues } from "./hide-path-values.ts";
 
 /** The fields of a finished request that are counted. Their names are those of the log line of the request. */
 export interface FinishedRequest {
@@ -121,16 +121,22 @@ export function createUsageCounter(pathWords: ReadonlySet<string>) {
   };
 }
 
+/** The paths of issues that consist of names of fields and indexes. Others contain what a client chose freely. */
+const namePattern = /^[A-Za-z0-9_.[\]-]*$/;
+
 /** Returns the first issues, without received values, and cut to the lengths that a batch allows. */
 function toStoredIssues(issues: readonly RequestIssue[] = []): StoredFailure["issues"] {
   const { issuePath, issueMessage } = failedRequestTextLimits;
   return issues.slice(0, maxStoredIssues).map(({ in: part, path, code, message }) => ({
     in: part,
-    path: removeControls(path).slice(0, issuePath),
+    path: namePattern.test(path) ? path.slice(0, issuePath) : hiddenText,
     code,
-    message: removeControls(withoutReceivedValue(message)).slice(0, issueMessage),
+    message: removeControls(withoutReceivedValue(message).slice(0, issueMessage)),
   }));
 }
 
-/** Removes control characters and unpaired surrogates, which take six bytes in JSON, and of which PostgreSQL rejects some. */
+/**
+ * Removes control characters and unpaired surrogates, which take six bytes in JSON, and of which PostgreSQL rejects some. The
+ * text must have been cut before, because a cut can separate a pair of surrogates.
+ */
 const removeControls = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "");

@@ -429,6 +429,16 @@ describe("GET /v1/usage/failures/", () => {
     expect(await listFailures("")).toEqual(expect.arrayContaining([expect.objectContaining({ keyId, ...details })]));
   });
 
+  it.each([
+    ["is invalid", { requestBytes: 2 ** 60 }],
+    ["cannot be stored", { issues: [{ in: "body" as const, path: "a", code: "custom", message: "\ud800" }] }],
+  ])("never lets a failure that %s keep back the counts of its batch", async (_, changes) => {
+    const { keyId, principal } = await createLocationWithKey();
+    expect(await send({ counts: [count(keyId)], failures: [failure(keyId, changes)] })).toBe("stored");
+    expect(await listUsage("", principal)).toMatchObject([{ requestCount: 1 }]);
+    expect(await listFailures("", principal)).toEqual([]);
+  });
+
   it("accepts a batch of an earlier gateway, which has no details", async () => {
     const { keyId, principal } = await createLocationWithKey();
     const { path: _, issues: __, requestBytes: ___, ...old } = failure(keyId);
