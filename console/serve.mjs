@@ -1,5 +1,5 @@
 /**
- * Serves the built console. Usage: `node serve.mjs [port]`. The default port is 3001. Port 0 selects any free port.
+ * Serves the built console. Usage: `node serve.mjs [port]`. The default port is 3002. Port 0 selects any free port.
  *
  * `PUBLIC_URL` is the URL of the API (default: http://localhost:4000), and `DOCS_URL` that of the documentation (default:
  * http://localhost:3000/docs). The browser gets both from `/config.json`, so one build serves every installation.
@@ -65,7 +65,7 @@ const server = createSiteServer((request, response) => {
   serveFile(request, response, () => response.writeHead(404, { "content-type": "text/plain" }).end("Not found\n"));
 });
 
-server.listen(Number(argv[2] ?? 3001), () => {
+server.listen(Number(argv[2] ?? 3002), () => {
   const address = server.address();
   stdout.write(`The console is at http://localhost:${typeof address === "object" ? address?.port : address}\n`);
 });

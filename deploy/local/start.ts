@@ -29,7 +29,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
-  const consolePort = readPort("CONSOLE_PORT", 3001);
+  const consolePort = readPort("CONSOLE_PORT", 3002);
   const sandboxInboxPort = readPort("SANDBOX_INBOX_PORT", 4010);
   const ports = { port, opsPort, portalPort, consolePort, sandboxInboxPort };
   await requirePortForBrowsers("PORT", port);

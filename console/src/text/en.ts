@@ -59,7 +59,7 @@ export const en = {
     needsLocation: "This view shows the data of one location. Sign in with the key of a location to see it.",
     needsScope: (scopes: readonly string[]) =>
       `This API key cannot read this view. It needs the scope ${scopes.join(" or ")}. The operator of the API can add it.`,
-    expires: (at: string) => `This API key expires on ${at}. Rotate it before then.`,
+    expires: (at: string) => `This API key expires on ${at}. Ask the operator of the API for a new one before then.`,
   },
   key: {
     title: "API key",
@@ -291,7 +291,7 @@ export const en = {
     movements: "Cash movements",
     discounts: "Discounts",
     discount: "Discount",
-    gift: "Offered",
+    gift: "On the house",
     cancellations: "Cancellations",
     noReason: "No reason",
     afterBill: "after the bill",
@@ -320,7 +320,7 @@ export const en = {
     searched: (searched: string, total: string) => `Searched ${searched} of ${total} orders.`,
     chooseFewerDays: "Choose fewer days to search the others.",
     nothingFound: "None of these orders has this table, amount or ID.",
-    ofReport: "Only the report",
+    ofReport: "Only this report",
     table: "Table",
     room: "Room",
     openedAt: "Opened",
@@ -339,7 +339,7 @@ export const en = {
     service: "Service",
     services: { takeout: "Takeout", eatin: "In the restaurant", delivery: "Delivery", unknown: "Unknown" },
     channel: "Channel",
-    canceledReason: "Reason of the cancellation",
+    canceledReason: "Reason for the cancellation",
     transferredTo: "Transferred to",
     comment: "Comment",
     id: "Order ID",
@@ -452,7 +452,7 @@ export const en = {
     openDelivery: "Open its delivery",
     pause: "Pause",
     resume: "Resume",
-    recover: "Recover 30 days",
+    recover: "Resend failed messages of 30 days",
     recovering: (count: number) =>
       plural(count, {
         one: "# failed or waiting delivery is sent again.",
