@@ -1,4 +1,5 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
+import { nullOnProblem } from "@pragma/client/api-problem";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { defaultTimeZone } from "@pragma/contracts/time-zone";
 import type { GeneratedRestaurant } from "./restaurant.ts";
@@ -34,8 +35,18 @@ export async function ensureApiConsumerWithScopes(admin: AdminApiClient, name: s
 }
 
 async function findOrCreateApiConsumer(admin: AdminApiClient, name: string): Promise<{ id: string; scopes: string[] }> {
-  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
-  return (await admin.POST("/v1/consumers", { body: { name } })).data;
+  const find = async () => {
+    for await (const consumer of admin.items("/v1/consumers", { params: { query: { name } } }))
+      if (consumer.name === name) return consumer;
+    return undefined;
+  };
+  const existing = await find();
+  if (existing) return existing;
+  const created = await nullOnProblem(admin.POST("/v1/consumers", { body: { name } }), "consumer_exists");
+  // Another program has created it in the meantime.
+  const consumer = created?.data ?? (await find());
+  if (!consumer) throw new Error(`The consumer ${name} belongs to a location.`);
+  return consumer;
 }
 
 /** Pushes the catalog of a restaurant to the key's location, unless the location already has products. */
