@@ -1,5 +1,6 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
+import { withDocumentedTimes } from "./documented-webhook-values.ts";
 
 /** The partners of the new location, and the requests that each sends. The last request of the first one fails. */
 const requestsOfPartners = {
@@ -42,4 +43,7 @@ export async function recordOperatorExamples({ recorder, adminKey }: Documentati
   });
   await recordExchange("usage-by-consumer", { ...asOperator, path: usagePath });
   await recordExchange("audit-events", { ...asOperator, path: `/v1/audit?locationId=${locationId}` });
+  // The id of the admin key differs in each run, and is kept, so that it does not change the numbers of other ids.
+  const keyId = "9b3a1f52-9c0b-4f6e-8f0d-2f7f8f0f6a10";
+  recorder.updateExample("audit-events", (example) => withDocumentedTimes(example, { keyId }));
 }
