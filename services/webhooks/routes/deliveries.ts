@@ -8,7 +8,6 @@ import {
   paginatedSchema,
   paginationQueryShape,
 } from "@pragma/contracts/pagination";
-import { computeStartOfDay } from "@pragma/contracts/time-zone";
 import { webhookEventNames } from "@pragma/contracts/webhook";
 import {
   ReplayDeliveriesRequest,
@@ -18,13 +17,8 @@ import {
   WebhookDeliveryDetails,
   webhookDeliveryStates,
 } from "@pragma/contracts/webhook-delivery";
-import {
-  runAfterCommit,
-  type SqlClient,
-  type SqlFragment,
-  type SqlTransaction,
-} from "@pragma/runtime/database/postgres";
-import { createValidatingJsonBodyParser, type RouteHandlerInput } from "@pragma/runtime/http/define-route";
+import { runAfterCommit } from "@pragma/runtime/database/postgres";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import {
   createdAtCursorSchema,
   createPageResponse,
@@ -37,7 +31,7 @@ import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
-import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
+import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-enqueuer.ts";
 import {
   getMessageDay,
@@ -48,6 +42,7 @@ import {
 import { listDeliveriesOfLocation, requeueDeliveries } from "../queries/deliveries-of-location.ts";
 import { insertMessages } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
+import { resolveDeliveryFilter, toDeliveryCondition } from "./delivery-filter.ts";
 import {
   getPathIdWithReadableLocation,
   requireReadableWebhook,
@@ -92,7 +87,11 @@ export const listAllDeliveriesRoute = defineWebhooksRoute({
     const filter = await resolveDeliveryFilter(query, { locationId, principal, services, context });
     const { sql } = services.db;
     return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, (range) =>
-      listDeliveriesOfLocation(sql, { locationId, webhookId: query.webhookId, matches: toSql(sql, filter) }, range),
+      listDeliveriesOfLocation(
+        sql,
+        { locationId, webhookId: query.webhookId, matches: toDeliveryCondition(sql, filter) },
+        range,
+      ),
     );
   },
 });
@@ -110,7 +109,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
     const { id, locationId } = await requireReadableWebhook(services, params, principal);
     const filter = await resolveDeliveryFilter(query, { locationId, principal, services, context });
     const { sql } = services.db;
-    const where = sql`location_id = ${locationId} and webhook_id = ${id} and ${toSql(sql, filter)}`;
+    const where = sql`location_id = ${locationId} and webhook_id = ${id} and ${toDeliveryCondition(sql, filter)}`;
     const request = { query, locationId, principal, url, origin };
     const rows = { columns: webhookDeliveryColumns(sql), table: sql`webhook_deliveries d`, where };
     return queryNewestRowsPageResponse<WebhookDeliveryRow>(request, sql, rows);
@@ -242,7 +241,7 @@ export const replayDeliveriesRoute = defineWebhooksRoute({
     const after = pageToken === undefined ? null : decodePageToken(pageToken, createdAtCursorSchema);
     const filter = await resolveDeliveryFilter(body, { locationId, principal, services, context });
     const replayed = await db.transaction(async (tx) => {
-      const selection = { locationId, webhookId, matches: toSql(tx, filter) };
+      const selection = { locationId, webhookId, matches: toDeliveryCondition(tx, filter) };
       const options = { after, limit, now: clock() };
       const { webhookIds, next, ...counts } = await requeueDeliveries(tx, selection, options);
       await publishAuditEvent(tx, audit, {
@@ -264,57 +263,6 @@ export const replayDeliveriesRoute = defineWebhooksRoute({
 });
 
 const describeBound = (bound: DayOrInstant): string => ("day" in bound ? bound.day : bound.instant);
-
-/** Which deliveries a request selects, with its days as instants. */
-interface DeliveryFilter {
-  event: string | undefined;
-  state: string | undefined;
-  since: Date | string | undefined;
-  /** Whether a delivery that was created at `until` does not match, because `until` is the end of a day. */
-  isBefore: boolean;
-  until: Date | string | undefined;
-}
-
-async function resolveDeliveryFilter(
-  {
-    event,
-    state,
-    since,
-    until,
-  }: Partial<Pick<z.output<typeof listDeliveriesQuery>, "event" | "state" | "since" | "until">>,
-  {
-    locationId,
-    principal: { location },
-    services,
-    context,
-  }: Pick<DeliveryRequest, "principal" | "services" | "context"> & { locationId: string },
-): Promise<DeliveryFilter> {
-  const hasDays = [since, until].some((bound) => bound && "day" in bound);
-  const { timeZone } = !hasDays
-    ? { timeZone: "UTC" }
-    : location?.id === locationId
-      ? location
-      : await services.locations.getById(locationId, context);
-  const toInstant = (bound: DayOrInstant, addedDays = 0) =>
-    "day" in bound ? computeStartOfDay(bound.day, timeZone, addedDays) : bound.instant;
-  return {
-    ...{ event, state },
-    since: since && toInstant(since),
-    isBefore: until !== undefined && "day" in until,
-    until: until && toInstant(until, 1),
-  };
-}
-
-/** Returns the condition for the rows of `webhook_deliveries` that match. */
-function toSql(sql: SqlClient | SqlTransaction, { event, state, since, isBefore, until }: DeliveryFilter): SqlFragment {
-  return sql`(
-    ${event === undefined ? sql`true` : sql`event = ${event}`}
-    and ${state === undefined ? sql`true` : sql`state = ${state}`}
-    and ${since === undefined ? sql`true` : sql`created_at >= ${since}::timestamptz`}
-    and ${until === undefined ? sql`true` : sql`created_at ${isBefore ? sql`<` : sql`<=`} ${until}::timestamptz`})`;
-}
-
-type DeliveryRequest = RouteHandlerInput<undefined, undefined, undefined, WebhooksServiceContext>;
 
 export const testWebhookRoute = defineWebhooksRoute({
   method: "post",
