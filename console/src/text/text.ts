@@ -1,4 +1,4 @@
-import { en } from "./en.ts";
+import { en } from "./en/en.ts";
 
 /** The texts of the console, in the shape that another language must have too. */
 type Texts = typeof en;

@@ -1,0 +1,20 @@
+export const requestsTexts = {
+  requests: {
+    title: "Requests",
+    summary: "Requests with the API keys of this location, in UTC days, and what failed",
+    range: "Period",
+    ranges: { hour: "Last hour", day: "Last 24 hours", month: "Last 30 days" },
+    overTime: "Requests over time",
+    requests: "Requests",
+    failed: "Failed",
+    chart: (requests: string, failed: string) => `Requests over time: ${requests} requests, of which ${failed} failed.`,
+    byRoute: "Requests by route and status",
+    route: "Route",
+    none: "There were no requests in this period.",
+    failures: "Failed requests",
+    noFailures: "No request has failed lately.",
+    explain: (code: string) => `${code}: what to do`,
+    repeated: (count: string) => `${count} times within seconds`,
+    copyRequestId: "Copy request ID",
+  },
+};
