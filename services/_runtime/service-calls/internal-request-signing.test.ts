@@ -19,6 +19,7 @@ const keys = {
   CATALOG_TO_ACCOUNTS_KEYS: createSecret("ca"),
   WEBHOOKS_TO_ACCOUNTS_KEYS: createSecret("wa"),
   JOBS_TO_ACCOUNTS_KEYS: createSecret("ja"),
+  SANDBOXES_TO_ACCOUNTS_KEYS: createSecret("sa"),
 };
 const principal = buildTestPrincipal({ scopes: ["reports:read"] });
 const request = { method: "GET", target: "/v1/locations/own?devices=true", origin: "https://api.example" };

@@ -93,6 +93,7 @@ describe("a body that is expensive to parse", () => {
     const response = await service.request("PUT", path, { principal, body: body() });
     expect(response.status).toBe(400);
     expect((await response.text()).length).toBeLessThan(100_000);
-    expect(performance.now() - started).toBeLessThan(8_000);
+    // It takes less than 1 s on a quiet machine, and minutes if the time grows with the square of the size.
+    expect(performance.now() - started).toBeLessThan(40_000);
   });
 });

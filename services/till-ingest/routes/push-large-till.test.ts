@@ -73,7 +73,7 @@ describe("a body that is too large", () => {
       [1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" }, buildTestPrincipal())),
     );
     expect(responses.map(({ status }) => status)).toEqual([413, 413, 413]);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(40_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(600 * mebibyte);
   });
 });
@@ -92,7 +92,8 @@ describe("a body that is expensive to parse", () => {
     const started = performance.now();
     const response = await push(body());
     expect(response.status).toBe(400);
-    expect(performance.now() - started).toBeLessThan(8_000);
+    // It takes 1.5 s on a quiet machine, and minutes if the time grows with the square of the size.
+    expect(performance.now() - started).toBeLessThan(40_000);
     expect((await push(buildTestTill())).status).toBe(201);
   });
 });
