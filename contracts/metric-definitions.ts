@@ -10,13 +10,14 @@ import { field } from "./fields.ts";
 
 /** The groups of dimensions, each with the groups that it combines with. Dimensions can be combined if their groups can. */
 export const metricDimensionGroups = {
-  time: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
-  location: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
-  order: ["time", "location", "order", "payment", "discount", "cancellation"],
-  product: ["time", "location", "product"],
-  payment: ["time", "location", "order"],
-  discount: ["time", "location", "order"],
-  cancellation: ["time", "location", "order"],
+  time: ["time", "location", "service", "order", "product", "payment", "discount", "cancellation"],
+  location: ["time", "location", "service", "order", "product", "payment", "discount", "cancellation"],
+  service: ["time", "location", "service", "order", "product", "payment", "discount", "cancellation"],
+  order: ["time", "location", "service", "order", "payment", "discount", "cancellation"],
+  product: ["time", "location", "service", "product"],
+  payment: ["time", "location", "service", "order"],
+  discount: ["time", "location", "service", "order"],
+  cancellation: ["time", "location", "service", "order"],
 } as const satisfies Record<string, readonly string[]>;
 
 export type MetricDimensionGroup = keyof typeof metricDimensionGroups;
@@ -31,8 +32,8 @@ interface MetricMeasureDefinition {
   description: string;
   /** The fields of reports and days whose sum the measure equals; undefined if they contain no such figure. */
   equals?: string;
-  /** The groups of dimensions that the measure can be combined with, in addition to `time`, `location` and `order`. */
-  additionalGroups?: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
+  /** The groups of dimensions that the measure can be combined with, in addition to `time`, `location`, `service` and `order`. */
+  additionalGroups?: readonly Exclude<MetricDimensionGroup, "time" | "location" | "service" | "order">[];
   /** The sums from which an average is computed; undefined for a measure that is a sum. */
   average?: { dividend: string; divisor: string };
 }
@@ -174,7 +175,7 @@ export const metricDimensions = {
     pattern: uuidPattern,
     expected: "IDs of locations",
   }),
-  hour: dimension("order", "Local hour at which the order was opened, from 0 to 23", z.int(), {
+  hour: dimension("service", "Local hour at which the order was opened, from 0 to 23", z.int(), {
     pattern: /^(\d|1\d|2[0-3])$/,
     expected: "hours from 0 to 23",
   }),
@@ -187,7 +188,7 @@ export const metricDimensions = {
     }),
   ),
   serviceType: dimension(
-    "order",
+    "service",
     "Service type of the order: `eatin`, `takeout`, `delivery` or `unknown`",
     z.string().nullable(),
   ),
@@ -286,7 +287,7 @@ export function canCombineMetricDimensions(one: MetricDimension, other: MetricDi
 /** Returns whether a measure can be computed by a dimension, or with a filter by it. */
 export function canMeasureByDimension(measure: MetricMeasure, dimension: MetricDimension): boolean {
   const { group } = getMetricDimension(dimension);
-  if (group === "time" || group === "location" || group === "order") return true;
+  if (group === "time" || group === "location" || group === "service" || group === "order") return true;
   return getMetricMeasure(measure).additionalGroups?.includes(group) === true;
 }
 

@@ -42,6 +42,8 @@ test("every measure can be combined with an order dimension, and every dimension
     expect(metricMeasureNames.some((measure) => canMeasureByDimension(measure, dimension))).toBe(true);
   expect(canMeasureByDimension("orders", "product")).toBe(false);
   expect(canCombineMetricDimensions("product", "clerk")).toBe(false);
+  expect(canCombineMetricDimensions("product", "hour")).toBe(true);
+  expect(canCombineMetricDimensions("taxRate", "serviceType")).toBe(true);
   expect(canCombineMetricDimensions("paymentMethod", "clerk")).toBe(true);
   expect(canCombineMetricDimensions("paymentMethod", "discount")).toBe(false);
 });

@@ -130,7 +130,7 @@ export const Metrics = object({
   rowCount: field.count("Number of rows in `data`"),
   omittedRowCount: field.count("Number of rows that `limit` omitted"),
   missingReportCount: field.count(
-    "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
+    "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units (0 for real tills), or, by product and hour or service type, because they were computed before this combination existed.",
   ),
 }).meta({ id: "Metrics", description: "Figures of reports by dimension", example: metricsExample });
 

@@ -22,7 +22,7 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   {
     service: "reporting",
     pattern:
-      /^select source\.period_index, .* from metric_|^select count\(\*\) as count from reports where location_id = any\(/,
+      /^select source\.period_index, .* from metric_|^select count\(\*\) as count from (reports|metric_cells) where location_id = any\(/,
     reason: "Operators, whose keys have locations:any, query metrics of several locations together.",
   },
   {

@@ -44,16 +44,20 @@ export class CellFamily<Dimension extends string, Measure extends string> {
   }
 
   /**
-   * Returns the cell of these values; once the family has reached a limit, the cell of `otherValues` instead of a new one,
-   * so that a till with a different text in each row cannot become large. `otherValues` must take few values.
+   * Returns the cell of these values; once the family has reached a limit, the cell of other values instead of a new one, so
+   * that a till with a different text in each row cannot become large. `getOtherValues` must return few different values.
    */
-  getOrCreate(values: readonly DimensionValue[], otherValues: readonly DimensionValue[]): Cell<Measure> {
+  getOrCreate(
+    values: readonly DimensionValue[],
+    getOtherValues: () => readonly DimensionValue[] = () => values,
+  ): Cell<Measure> {
     const key = toKey(values);
     const existing = this.#cellsByKey.get(key);
     if (existing) return existing;
     const { cells, textLength } = this.#options.limits;
     const length = values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
     if (this.#cells.length >= cells || this.#textLength + length > textLength) {
+      const otherValues = getOtherValues();
       const otherKey = toKey(otherValues);
       return this.#cellsByKey.get(otherKey) ?? this.#create(otherKey, otherValues);
     }
@@ -103,7 +107,7 @@ export class CellFamily<Dimension extends string, Measure extends string> {
     const measureColumns = measures.map((measure) => ({ measure, amounts: columns[`${name}_${measure}`] ?? [] }));
     return (dimensionColumns[0] ?? []).map((_, row) => {
       const values = dimensions.map((dimension, index) => mapValue(dimensionColumns[index]?.[row] ?? null, dimension));
-      const cell = this.getOrCreate(values, values);
+      const cell = this.getOrCreate(values);
       for (const { measure, amounts } of measureColumns) addToCell(cell, measure, Number(amounts[row]));
       return cell.number;
     });

@@ -49,13 +49,17 @@ export async function computeMetrics(
       let orderGroups: MetricFigures["orderGroups"];
       if (hasUnattributedPart(query)) {
         await limitNextStatement(tx, endMs, signal);
-        // The sums of orders, of which a query by products explains a part. Its filters are only times and locations.
+        // The sums of orders, of which a query by products explains a part. Its filters are not products.
         const measures = listUnattributedMeasures(query);
         const orderQuery = { ...selection, measures, dimensions: [], periods: [range] };
         orderGroups = await listMetricGroups(tx, orderQuery, signal);
       }
       await limitNextStatement(tx, endMs, signal);
-      return { groups, orderGroups, missingReportCount: await countMissingReportsInPeriods(tx, locationIds, periods) };
+      return {
+        groups,
+        orderGroups,
+        missingReportCount: await countMissingReportsInPeriods(tx, query, locationIds, periods),
+      };
     });
   };
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.

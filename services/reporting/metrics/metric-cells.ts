@@ -3,10 +3,18 @@ import { type CellColumns, CellFamily, type CellLimits } from "./cell-family.ts"
 
 const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
 
-/** The columns of `metric_cells`, without the keys: of orders, product rows, payments, discounts and canceled rows. */
+/**
+ * The columns of `metric_cells`, without the keys: of orders, product rows, the same by hour and service type, payments,
+ * discounts and canceled rows.
+ */
 export type MetricCells = ReturnType<typeof createMetricCells>;
 
-/** Returns families without cells. `order_cell` is the number of the cell of the orders to which the rows belong. */
+const productMeasures = [
+  ...(["sales", "sales_without_tax", "tax", "quantity", "discounts"] as const),
+  ...(["cancellations", "canceled_quantity", "losses", "refunds"] as const),
+] as const;
+
+/** Returns families without cells. `order_cell` and `product_cell` are the numbers of the cells to which the rows belong. */
 export function createMetricCells(limits: CellLimits) {
   return {
     orders: new CellFamily({
@@ -26,10 +34,13 @@ export function createMetricCells(limits: CellLimits) {
     products: new CellFamily({
       name: "product",
       dimensions: ["id", "name", "category", "subcategory", "tax_rate"],
-      measures: [
-        ...(["sales", "sales_without_tax", "tax", "quantity", "discounts"] as const),
-        ...(["cancellations", "canceled_quantity", "losses", "refunds"] as const),
-      ],
+      measures: productMeasures,
+      limits,
+    }),
+    services: new CellFamily({
+      name: "service",
+      dimensions: ["product_cell", "hour", "service_type"],
+      measures: productMeasures,
       limits,
     }),
     payments: new CellFamily({
@@ -53,7 +64,7 @@ export function createMetricCells(limits: CellLimits) {
   };
 }
 
-export function toMetricColumns(cells: MetricCells): CellColumns {
+export function toMetricColumns(cells: Partial<MetricCells>): CellColumns {
   return Object.assign({}, ...Object.values(cells).map((family) => family.toColumns()));
 }
 
@@ -63,16 +74,20 @@ export async function mergeMetricColumns(
   { maxCells }: { maxCells: number },
 ): Promise<CellColumns | null> {
   const cells = createMetricCells(noLimits);
+  let hasServices = true;
   try {
     for await (const columns of tills) {
       addMetricColumns(cells, columns);
+      hasServices &&= Array.isArray(columns.service_product_cell);
       if (Object.values(cells).reduce((sum, { size }) => sum + size, 0) > maxCells) return null;
     }
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return null;
     throw error;
   }
-  return toMetricColumns(cells);
+  // Nulls like those of a till whose metrics were computed before these columns existed.
+  const { services, ...others } = cells;
+  return toMetricColumns(hasServices ? cells : others);
 }
 
 /** Adds the cells of a till to merged cells. @throws `AmountOutOfRangeError` when a sum is too large. */
@@ -80,7 +95,10 @@ function addMetricColumns(cells: MetricCells, columns: CellColumns): void {
   const numbers = cells.orders.addColumns(columns);
   const mapOrderCell = <Value>(value: Value, dimension: string) =>
     dimension === "order_cell" ? (numbers[Number(value) - 1] ?? null) : value;
-  cells.products.addColumns(columns);
+  const productNumbers = cells.products.addColumns(columns);
+  cells.services.addColumns(columns, (value, dimension) =>
+    dimension === "product_cell" ? (productNumbers[Number(value) - 1] ?? null) : value,
+  );
   cells.payments.addColumns(columns, mapOrderCell);
   cells.discounts.addColumns(columns, mapOrderCell);
   cells.cancellations.addColumns(columns, mapOrderCell);

@@ -8,8 +8,11 @@ import {
 } from "@pragma/contracts/metric-definitions";
 import type { MetricFilters } from "@pragma/contracts/metrics-query";
 
-/** Where figures are stored: the sums of tills, or the arrays of cells whose names begin with the name of the family. */
-export type MetricFamily = "totals" | Exclude<MetricDimensionGroup, "time" | "location">;
+/** The arrays of cells whose names begin with this name. */
+export type MetricCellFamily = Exclude<MetricDimensionGroup, "time" | "location">;
+
+/** Where figures are stored: the sums of tills, or cells. */
+export type MetricFamily = "totals" | MetricCellFamily;
 
 /** A sum that is stored: a measure, or a sum from which an average is computed. */
 export type MetricSum = Exclude<MetricMeasure, "averageOrder" | "averageGuest"> | "salesWithGuests";
@@ -59,12 +62,26 @@ export function listUsedDimensions({ dimensions, filters }: Omit<MetricSelection
   return [...new Set([...dimensions, ...(Object.keys(filters) as MetricDimension[])])];
 }
 
-/** Returns the family from which a query is answered. Payments, discounts and cancellations refer to cells of orders. */
+/** Returns the family from which a query is answered. */
 export function getMetricFamily(selection: Omit<MetricSelection, "measures">): MetricFamily {
   const groups = new Set(listUsedDimensions(selection).map((name) => getMetricDimension(name).group));
-  for (const family of ["product", "payment", "discount", "cancellation", "order"] as const)
-    if (groups.has(family)) return family;
-  return "totals";
+  if (groups.has("product")) return groups.has("service") ? "service" : "product";
+  for (const family of ["payment", "discount", "cancellation", "order"] as const) if (groups.has(family)) return family;
+  return groups.has("service") ? "order" : "totals";
+}
+
+/** The families whose cells contain the number of a cell of another one, to which they belong. */
+export const parentFamilies: Partial<Record<MetricFamily, MetricCellFamily>> = {
+  service: "product",
+  payment: "order",
+  discount: "order",
+  cancellation: "order",
+};
+
+/** Returns the family with the columns of a dimension, for a query that is answered from `family`. */
+export function getFamilyOfDimension(name: StoredDimension, family: MetricFamily): MetricCellFamily {
+  const group = getMetricDimension(name).group as MetricCellFamily;
+  return group === "service" && family !== "service" ? "order" : group;
 }
 
 export const listUnattributedMeasures = ({ measures }: Pick<MetricSelection, "measures">) =>

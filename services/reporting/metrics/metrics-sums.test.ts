@@ -135,7 +135,11 @@ function addOrderAmounts(expected: LocationAmounts, report: ReportV2, order: Ord
       losses: isLost ? row.totalRow : 0,
     };
   };
-  const common = buildTimeAndPlace(report, locationId);
+  const localTime = new Date(order.openedAt).toLocaleTimeString("fr-FR", { timeZone: "Europe/Paris", hour12: false });
+  const common: MetricDimensionValues = {
+    ...buildTimeAndPlace(report, locationId),
+    ...{ hour: Number(localTime.slice(0, 2)), serviceType: order.serviceType },
+  };
   const rows = listRows(order);
   for (const row of rows)
     expected.products.push({
@@ -148,9 +152,8 @@ function addOrderAmounts(expected: LocationAmounts, report: ReportV2, order: Ord
         ...(isSold(row) && { sales: row.totalRow, salesWithoutTax: row.taxableAmount }),
       },
     });
-  const localTime = new Date(order.openedAt).toLocaleTimeString("fr-FR", { timeZone: "Europe/Paris", hour12: false });
   const ofOrder: MetricDimensionValues = {
-    ...{ ...common, hour: Number(localTime.slice(0, 2)), serviceType: order.serviceType, channel: order.channel },
+    ...{ ...common, channel: order.channel },
     room: { name: order.roomName, type: order.roomType },
     clerk: { id: order.operatorId, name: order.operatorName },
     device: { id: report.deviceIdentifier, name: report.deviceName },
@@ -231,6 +234,7 @@ const orderMeasures = metricMeasureNames.filter(
 const reportMeasures = ["quantity", "discountCount", "canceledQuantity"] as const;
 const timeAndLocationDimensions = ["day", "week", "month", "weekday", "location"] as const;
 const orderDimensions = ["hour", "room", "serviceType", "channel", "clerk", "device"] as const;
+const serviceDimensions = ["hour", "serviceType"] as const;
 const productDimensions = ["product", "category", "subcategory"] as const;
 const rowMeasures = ["sales", "salesWithoutTax", "tax", "discounts", "cancellations", "losses", "refunds"] as const;
 const paymentMeasures = ["payments", "paymentCount", "tips"] as const;
@@ -279,6 +283,17 @@ async function expectMetricsToEqualReports(principal: TestPrincipal): Promise<vo
     await compare(expected.products, dimensions, rowMeasures);
     await compare(expected.taxes, dimensions, ["tax", "salesWithoutTax"]);
   }
+  for (const name of [...productDimensions, "taxRate"] as const)
+    for (const service of serviceDimensions) {
+      await compare(expected.products, [service, name], rowMeasures);
+      const { totals } = await query(principal, {
+        dimensions: `${service},${name}`,
+        measures: "quantity,canceledQuantity",
+      });
+      const { totals: byProduct } = await query(principal, { dimensions: name, measures: "quantity,canceledQuantity" });
+      expect(totals[0]?.values).toEqual(byProduct[0]?.values);
+    }
+  await compare(expected.products, ["week", "hour", "serviceType", "product"], rowMeasures);
   for (const dimensions of lists(["paymentMethod"])) await compare(expected.payments, dimensions, paymentMeasures);
   for (const name of orderDimensions) await compare(expected.payments, [name, "paymentMethod"], paymentMeasures);
   for (const dimensions of lists(["discount"]))

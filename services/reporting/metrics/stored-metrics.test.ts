@@ -1,3 +1,4 @@
+import { Metrics } from "@pragma/contracts/metrics";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { ReportV2 } from "@pragma/contracts/report-v2";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
@@ -159,6 +160,39 @@ describe("the figures of a past month", () => {
     await deletesMonth(() => service.pushTills([added], locationId));
     await deletesMonth(() => service.pushTills([{ ...added, isTraining: true }], locationId, { revision: 2 }));
   });
+
+  it("state how many reports lack products by hour, because they were computed before these figures existed", async () => {
+    const principal = newPrincipal();
+    const { id: locationId } = principal.location;
+    service.accounts.addLocation({ id: locationId });
+    const { sql } = service.db;
+    const startedAt = "2026-03-10T11:00:00.000Z";
+    const buildTill = () => buildTestTill([buildTestOrder({ total: 1_100, openedAt: startedAt })], { startedAt });
+    const [earlier, later] = [buildTill(), buildTill()];
+    await service.pushTills([earlier, later], locationId);
+    const asked = "since=2026-03-01&until=2026-03-31&measures=sales,quantity";
+    const read = async (dimensions: string) =>
+      service.getJson(`/v1/metrics/?${asked}&dimensions=${dimensions}`, Metrics, principal);
+    const sum = ({ totals, missingReportCount }: Metrics) => [totals[0]?.values, missingReportCount];
+    const [complete] = sum(await read("product"));
+    expect(sum(await read("hour,product"))).toEqual([complete, 0]);
+
+    const [{ columns = "" } = {}] = await sql<{ columns: string }[]>`
+      select string_agg(attname || ' = null', ', ') as columns from pg_attribute
+      where attrelid = 'metric_cells'::regclass and attname like 'service\_%'`;
+    await sql.unsafe(`update metric_cells set ${columns} where till_id = '${earlier.id}'`);
+    const half = Object.fromEntries(Object.entries(complete ?? {}).map(([name, value]) => [name, Number(value) / 2]));
+    expect(sum(await read("product"))).toEqual([complete, 0]);
+    expect(sum(await read("hour,product"))).toEqual([half, 1]);
+    await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
+    await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 21 * 3_600_000 });
+    expect(await sql`select from metric_months where location_id = ${locationId}`).toHaveLength(1);
+    expect(sum(await read("month,product"))).toEqual([complete, 0]);
+    expect(sum(await read("hour,product"))).toEqual([half, 1]);
+
+    await service.pushTills([earlier], locationId, { revision: 2 });
+    expect(sum(await read("hour,product"))).toEqual([complete, 0]);
+  });
 });
 
 /** Returns what cells contain without their numbers and sequence: sums by all dimensions, with those of their orders. */
@@ -169,8 +203,8 @@ function listFigures(all: Record<string, unknown[]>[]): Record<string, number> {
       Object.keys(cells)
         .filter((name) => name.startsWith(`${family}_`) && isDimension(name))
         .map((name) =>
-          name.endsWith("_order_cell")
-            ? dimensionsOf("order", Number(cells[name]?.[index]) - 1)
+          /_(order|product)_cell$/.test(name)
+            ? dimensionsOf(name.endsWith("_order_cell") ? "order" : "product", Number(cells[name]?.[index]) - 1)
             : JSON.stringify(cells[name]?.[index]),
         )
         .join(" ");
@@ -187,4 +221,4 @@ function listFigures(all: Record<string, unknown[]>[]): Record<string, number> {
 }
 
 const isDimension = (column: string) =>
-  /_(hour|name|type|channel|id|category|subcategory|rate|order_cell|mode|reason|gifted|bill)$/.test(column);
+  /_(hour|name|type|channel|id|category|subcategory|rate|cell|mode|reason|gifted|bill)$/.test(column);

@@ -54,8 +54,18 @@ export function computeTillMetrics(
 type RecordedPayment = TillFigures["recordedPayments"][number];
 
 type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
-type ProductCell = ReturnType<MetricCells["products"]["getOrCreate"]>;
+/** The cell of a product, and its cell by hour and service type. */
+type ProductCells = [
+  ReturnType<MetricCells["products"]["getOrCreate"]>,
+  ReturnType<MetricCells["services"]["getOrCreate"]>,
+];
 type CancellationCell = ReturnType<MetricCells["cancellations"]["getOrCreate"]>;
+
+/** The local hour in which an order was opened, and its service type. */
+interface OrderService {
+  hour: number;
+  serviceType: string | null;
+}
 
 /** The units of the rows of an entry of a report, and the cells of its first row that contain them. */
 interface ReportEntryUnits<Cell> {
@@ -67,8 +77,8 @@ class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
   readonly #countedDiscounts = new Set<string>();
-  readonly #soldEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCell>>();
-  readonly #canceledEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCell | CancellationCell>>();
+  readonly #soldEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCells[number]>>();
+  readonly #canceledEntries = new Map<string, ReportEntryUnits<OrderCell | ProductCells[number] | CancellationCell>>();
   readonly cells: MetricCells;
 
   constructor(report: ReportV2, { timeZone, limits = defaultLimits }: { timeZone: string; limits?: CellLimits }) {
@@ -86,8 +96,9 @@ class TillMetricsBuilder {
     const { roomName, roomType, serviceType, channel, operatorId, operatorName } = order;
     const cell = this.cells.orders.getOrCreate(
       [hour, roomName, roomType, serviceType, channel, operatorId, operatorName, deviceIdentifier, deviceName],
-      [hour, null, null, null, null, null, null, deviceIdentifier, deviceName],
+      () => [hour, null, null, null, null, null, null, deviceIdentifier, deviceName],
     );
+    const service = { hour, serviceType };
     if (isSale) {
       addToCell(cell, "sales", order.total);
       addToCell(cell, "sales_without_tax", order.totalWithoutTax);
@@ -95,43 +106,45 @@ class TillMetricsBuilder {
       addToCell(cell, "guests", order.guestsCount);
       if (order.guestsCount > 0) addToCell(cell, "sales_with_guests", order.total);
     }
-    this.#addSoldRows(reportable, cell);
-    for (const row of listLostProductRows(reportable)) {
-      addToCell(cell, "losses", row.totalRow);
-      addToCell(this.#getProductCell(row), "losses", row.totalRow);
-    }
+    this.#addSoldRows(reportable, service, cell);
+    for (const row of listLostProductRows(reportable))
+      for (const each of [cell, ...this.#getProductCells(row, service)]) addToCell(each, "losses", row.totalRow);
     for (const payment of payments) this.#addPayment(payment, cell);
-    for (const cancellation of cancellations) this.#addCancellation(cancellation, cell);
+    for (const cancellation of cancellations) this.#addCancellation(cancellation, service, cell);
   }
 
-  #addSoldRows({ rows }: ReportableOrder, orderCell: OrderCell): void {
+  #addSoldRows({ rows }: ReportableOrder, service: OrderService, orderCell: OrderCell): void {
     for (const soldRow of rows) {
       const { row } = soldRow;
-      const productCell = this.#getProductCell(row);
+      const productCells = this.#getProductCells(row, service);
       const quantity = getQuantityUnlessSplitChild(row);
       const refund = row.totalRow < 0 ? -row.totalRow : 0;
-      for (const cell of [orderCell, productCell]) {
+      for (const cell of [orderCell, ...productCells]) {
         addToCell(cell, "tax", row.taxAmount);
         addToCell(cell, "quantity", quantity);
         addToCell(cell, "refunds", refund);
       }
-      addToCell(productCell, "sales", row.totalRow);
-      addToCell(productCell, "sales_without_tax", row.taxableAmount);
-      const entry = { units: quantity, cells: [orderCell, productCell] };
+      for (const cell of productCells) {
+        addToCell(cell, "sales", row.totalRow);
+        addToCell(cell, "sales_without_tax", row.taxableAmount);
+      }
+      const entry = { units: quantity, cells: [orderCell, ...productCells] };
       addUnits(this.#soldEntries, getReportProductKey(soldRow), entry);
     }
     for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
       const { name, discountId, discountGroupId, amount } = discount;
-      const cell = this.cells.discounts.getOrCreate(
-        [orderCell.number, discountId, name, gifted],
-        [orderCell.number, null, null, null],
-      );
+      const cell = this.cells.discounts.getOrCreate([orderCell.number, discountId, name, gifted], () => [
+        orderCell.number,
+        null,
+        null,
+        null,
+      ]);
       const isCounted = this.#countDiscount([name, discountId, gifted], discountGroupId);
       for (const each of [cell, orderCell]) {
         addToCell(each, "discounts", amount);
         addToCell(each, "discount_count", isCounted ? 1 : 0);
       }
-      addToCell(this.#getProductCell(row), "discounts", amount);
+      for (const each of this.#getProductCells(row, service)) addToCell(each, "discounts", amount);
     }
   }
 
@@ -149,7 +162,11 @@ class TillMetricsBuilder {
     const group: RecordedPayment = [paymentMode, paymentType, amount, changeAmount, tipAmount ?? 0];
     const tips = getTips(group);
     if (!isForOrder(group) && tips === 0) return;
-    const cell = this.cells.payments.getOrCreate([orderCell.number, name, paymentMode], [orderCell.number, null, null]);
+    const cell = this.cells.payments.getOrCreate([orderCell.number, name, paymentMode], () => [
+      orderCell.number,
+      null,
+      null,
+    ]);
     for (const each of [cell, orderCell]) {
       addToCell(each, "tips", tips);
       if (!isForOrder(group)) continue;
@@ -160,26 +177,39 @@ class TillMetricsBuilder {
 
   #addCancellation(
     { row, name, afterFinalization }: ReturnType<typeof listReportableCancellations>[number],
+    service: OrderService,
     orderCell: OrderCell,
   ): void {
-    const productCell = this.#getProductCell(row);
-    const cancellationCell = this.cells.cancellations.getOrCreate(
-      [orderCell.number, name, afterFinalization],
-      [orderCell.number, null, afterFinalization],
-    );
-    for (const cell of [orderCell, productCell, cancellationCell]) {
+    const productCells = this.#getProductCells(row, service);
+    const cancellationCell = this.cells.cancellations.getOrCreate([orderCell.number, name, afterFinalization], () => [
+      orderCell.number,
+      null,
+      afterFinalization,
+    ]);
+    for (const cell of [orderCell, ...productCells, cancellationCell]) {
       addToCell(cell, "cancellations", row.totalRow);
       addToCell(cell, "canceled_quantity", row.quantity);
     }
-    const entry = { units: row.quantity, cells: [orderCell, productCell, cancellationCell] };
+    const entry = { units: row.quantity, cells: [orderCell, ...productCells, cancellationCell] };
     addUnits(this.#canceledEntries, [name, afterFinalization], entry);
   }
 
-  #getProductCell({ productId, name, categoryName, subCategoryName, taxRate }: PosOrderProductRow) {
-    return this.cells.products.getOrCreate(
+  #getProductCells(
+    { productId, name, categoryName, subCategoryName, taxRate }: PosOrderProductRow,
+    { hour, serviceType }: OrderService,
+  ): ProductCells {
+    const { products, services } = this.cells;
+    const otherValues = [null, null, null, null, null];
+    const productCell = products.getOrCreate(
       [productId, name, categoryName, subCategoryName, percentToBasisPoints(taxRate)],
-      [null, null, null, null, null],
+      () => otherValues,
     );
+    const serviceCell = services.getOrCreate([productCell.number, hour, serviceType], () => [
+      products.getOrCreate(otherValues).number,
+      hour,
+      null,
+    ]);
+    return [productCell, serviceCell];
   }
 
   /**

@@ -149,6 +149,17 @@ export function expectMetricsToEqual(
   const productMeasures = ["tax", "quantity", "discounts", "cancellations", "canceled_quantity", "losses", "refunds"];
   expect(groupCells(cells, "product", [], productMeasures)).toEqual(groupCells(cells, "order", [], productMeasures));
 
+  // Products by hour and service type: the sums of each product, and of each hour and service type.
+  const allMeasures = ["sales", "sales_without_tax", ...productMeasures];
+  const ofProducts = { ...cells, product_number: (cells.product_sales ?? []).map((_, index) => index + 1) };
+  expect(groupCells(cells, "service", ["product_cell"], allMeasures)).toEqual(
+    groupCells(ofProducts, "product", ["number"], allMeasures),
+  );
+  for (const dimension of ["hour", "service_type"])
+    expect(groupCells(cells, "service", [dimension], productMeasures)).toEqual(
+      groupCells(cells, "order", [dimension], productMeasures),
+    );
+
   // Payments, discounts and cancellations: by their dimensions, and by the cells of their orders.
   const payments = new Sums();
   for (const group of report.reportRecordedPayments)

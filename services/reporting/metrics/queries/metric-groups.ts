@@ -1,18 +1,21 @@
-import { getMetricDimension, type MetricDimension } from "@pragma/contracts/metric-definitions";
+import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { mapInTurns } from "../map-in-turns.ts";
 import { type DayRange, type DaySpan, formatDay, splitRange } from "../metric-periods.ts";
 import {
   canReadMonths,
+  getFamilyOfDimension,
   getMetricFamily,
   isStoredDimension,
   listMetricSums,
   listUsedDimensions,
+  type MetricCellFamily,
   type MetricFamily,
   type MetricSelection,
   type MetricSum,
   metricColumns,
+  parentFamilies,
   toSumColumn,
 } from "../metric-sources.ts";
 
@@ -93,14 +96,14 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
   const locations = query.locations.filter(({ locationId }) => acceptedIds?.includes(locationId) ?? true);
   const keyColumns = dimensions.map((name) =>
     isStoredDimension(name)
-      ? metricColumns[name].map(({ column }) => `"${getStoredFamily(name)}".${column}`)
+      ? metricColumns[name].map(({ column }) => `"${getFamilyOfDimension(name, family)}".${column}`)
       : [keyExpressions[name] ?? ""],
   );
   const keyWidths = keyColumns.map(({ length }) => length);
   if (spans.length === 0 || locations.length === 0) return { text: "", parameters: null, keyWidths };
 
   const source = buildSource({ locations, spans, family, columns: listStoredColumns(query, family, sums) }, bind);
-  const conditions = listFilterConditions(query, bind);
+  const conditions = listFilterConditions(query, family, bind);
   const sumExpressions = sums.map((sum) => `sum("${family === "totals" ? "source" : family}".${toSumColumn(sum)})`);
   const keys = ["source.period_index", "source.currency_index", ...keyColumns.flat()];
   const text = `
@@ -154,6 +157,8 @@ function buildSource({ locations, spans, family, columns }: SourceOptions, bind:
       where ${ofLocation} and ${condition} offset 0
     ) as stored`;
 
+  // Months that were merged before these cells existed are read from their tills.
+  const hasCells = family === "service" ? " and service_product_cell is not null" : "";
   const monthSpans = spans.filter(({ isWholeMonth }) => isWholeMonth);
   const table = family === "totals" ? "metric_totals" : "metric_cells";
   const fromTills = `
@@ -161,55 +166,60 @@ function buildSource({ locations, spans, family, columns }: SourceOptions, bind:
   if (monthSpans.length === 0) return fromTills;
   return `${fromTills}
     where not (
-      span.is_month = 1 and exists (select from metric_months where ${ofLocation} and month = span.first)
+      span.is_month = 1 and exists (select from metric_months where ${ofLocation} and month = span.first${hasCells})
     )
     union all
-    select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", "month = span.first")}`;
+    select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", `month = span.first${hasCells}`)}`;
 }
 
-/** Returns the family of a stored dimension, which is also the alias of its cells. */
-const getStoredFamily = (name: MetricDimension) => getMetricDimension(name).group as Exclude<MetricFamily, "totals">;
-
-/** The columns of a family that a query needs, without the name of the family. */
-function listFamilyColumns(query: MetricSelection, family: MetricFamily): string[] {
+/** The columns of the dimensions that a query uses and `of` stores, without the name of the family. */
+function listDimensionColumns(query: MetricSelection, of: MetricCellFamily): string[] {
+  const family = getMetricFamily(query);
   return listUsedDimensions(query).flatMap((name) =>
-    isStoredDimension(name) && getStoredFamily(name) === family ? metricColumns[name].map(({ column }) => column) : [],
+    isStoredDimension(name) && getFamilyOfDimension(name, family) === of
+      ? metricColumns[name].map(({ column }) => column)
+      : [],
   );
 }
 
-/** Whether cells of payments, discounts or cancellations are combined with the cells of orders to which they belong. */
-function isJoinedWithOrders(query: MetricSelection, family: MetricFamily): boolean {
-  return family !== "order" && family !== "totals" && listFamilyColumns(query, "order").length > 0;
+/** Returns the family with whose cells the cells of `family` are combined, and its columns; undefined if none. */
+function findJoinedFamily(query: MetricSelection, family: MetricCellFamily) {
+  const parent = parentFamilies[family];
+  if (!parent) return undefined;
+  const columns = listDimensionColumns(query, parent);
+  return columns.length > 0 ? { parent, columns, cell: `${parent}_cell` } : undefined;
 }
 
 function listStoredColumns(query: MetricSelection, family: MetricFamily, sums: MetricSum[]): string[] {
   const sumColumns = sums.map(toSumColumn);
   if (family === "totals") return sumColumns;
-  const own = [...listFamilyColumns(query, family), ...sumColumns].map((column) => `${family}_${column}`);
-  if (!isJoinedWithOrders(query, family)) return own;
-  return [`${family}_order_cell`, ...own, ...listFamilyColumns(query, "order").map((column) => `order_${column}`)];
+  const own = [...listDimensionColumns(query, family), ...sumColumns].map((column) => `${family}_${column}`);
+  const joined = findJoinedFamily(query, family);
+  if (!joined) return own;
+  const { parent, columns, cell } = joined;
+  return [`${family}_${cell}`, ...own, ...columns.map((column) => `${parent}_${column}`)];
 }
 
 function buildUnnest(query: MetricSelection, family: MetricFamily, sums: MetricSum[]): string {
   if (family === "totals") return "";
   const unnest = (of: MetricFamily, columns: string[], suffix = "") =>
     `unnest(${columns.map((column) => `source.${of}_${column}`).join(", ")})${suffix}`;
-  const own = [...listFamilyColumns(query, family), ...sums.map(toSumColumn)];
-  if (!isJoinedWithOrders(query, family))
-    return `cross join lateral ${unnest(family, own)} as "${family}" (${own.join(", ")})`;
-  const orderColumns = listFamilyColumns(query, "order");
-  return `cross join lateral ${unnest(family, ["order_cell", ...own])} as "${family}" (${["order_cell", ...own].join(", ")})
-    join lateral ${unnest("order", orderColumns, " with ordinality")} as "order" (${[...orderColumns, "number"].join(", ")})
-      on "order".number = "${family}".order_cell`;
+  const own = [...listDimensionColumns(query, family), ...sums.map(toSumColumn)];
+  const joined = findJoinedFamily(query, family);
+  if (!joined) return `cross join lateral ${unnest(family, own)} as "${family}" (${own.join(", ")})`;
+  const { parent, columns, cell } = joined;
+  return `cross join lateral ${unnest(family, [cell, ...own])} as "${family}" (${[cell, ...own].join(", ")})
+    join lateral ${unnest(parent, columns, " with ordinality")} as "${parent}" (${[...columns, "number"].join(", ")})
+      on "${parent}".number = "${family}".${cell}`;
 }
 
-function listFilterConditions({ filters }: MetricSelection, bind: BindParameter): string[] {
+function listFilterConditions({ filters }: MetricSelection, family: MetricFamily, bind: BindParameter): string[] {
   return Object.entries(filters).flatMap(([key, values]) => {
     const name = key as MetricDimension;
     if (!isStoredDimension(name)) return [];
     const alternatives = metricColumns[name].flatMap(({ column, type }) => {
       if (type === "boolean") return [];
-      const reference = `"${getStoredFamily(name)}".${column}`;
+      const reference = `"${getFamilyOfDimension(name, family)}".${column}`;
       return type === "integer"
         ? [`${reference} = any(${bind(values.map(Number), "int[]")})`]
         : [`coalesce(${reference}, '') = any(${bind(values, "text[]")})`];
@@ -218,9 +228,13 @@ function listFilterConditions({ filters }: MetricSelection, bind: BindParameter)
   });
 }
 
-/** Returns the number of reports in the periods without metrics, because a sum is too large. */
+/**
+ * Returns the number of reports in the periods without the metrics that a query needs: because a sum is too large, or, for
+ * products by hour or service type, because they were last computed before these metrics existed.
+ */
 export async function countMissingReportsInPeriods(
   tx: SqlTransaction,
+  query: Omit<MetricSelection, "measures">,
   locationIds: readonly string[],
   periods: readonly DayRange[],
 ): Promise<number> {
@@ -232,8 +246,13 @@ export async function countMissingReportsInPeriods(
   const ranges = periods.map(
     ({ first, last }) => tx`or day between ${formatDay(first)}::text::date and ${formatDay(last)}::text::date`,
   );
-  const [row] = await tx<[{ count: number }]>`
-    select count(*) as count from reports
-    where ${isOfLocations} and not has_metrics and (false ${ranges})`;
-  return row.count;
+  const isSelected = tx`${isOfLocations} and (false ${ranges})`;
+  const counts = await Promise.all([
+    tx<[{ count: number }]>`select count(*) as count from reports where ${isSelected} and not has_metrics`,
+    getMetricFamily(query) === "service"
+      ? tx<[{ count: number }]>`
+          select count(*) as count from metric_cells where ${isSelected} and service_product_cell is null`
+      : [{ count: 0 }],
+  ]);
+  return counts.reduce((sum, [{ count }]) => sum + count, 0);
 }
