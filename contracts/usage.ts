@@ -21,6 +21,7 @@ const keyPrefix = z.string().meta({
   description: "First characters of the API key, so that you can recognize the key",
   example: "pragma_4fGh2Kq",
 });
+const consumerId = field.uuid("ID of the key's consumer");
 const consumerName = z.string().meta({ description: "Name of the key's consumer", example: "Acme" });
 const locationId = field.nullableUuid("ID of the key's location; null for an operator's key");
 const locationName = z.string().nullable().meta({
@@ -55,7 +56,7 @@ export const UsageCount = object({
   ),
   locationId: grouped(locationId),
   locationName: grouped(locationName),
-  consumerId: grouped(field.uuid("ID of the key's consumer")),
+  consumerId: grouped(consumerId),
   consumerName: grouped(consumerName),
   keyId: grouped(keyId),
   keyPrefix: grouped(keyPrefix),
@@ -97,7 +98,7 @@ export const maxStoredIssues = 5;
 export const FailedRequest = object({
   id: field.uuid("ID of this entry"),
   failedAt: field.dateTime("When the request ended"),
-  ...{ locationId, locationName, consumerName, keyId, keyPrefix, route },
+  ...{ locationId, locationName, consumerId, consumerName, keyId, keyPrefix, route },
   path: z.string().meta({
     description:
       "Path of the request, without its query. Parts that are neither IDs nor plain words are replaced by `{hidden}`, because they can be personal data or secrets",
@@ -142,6 +143,7 @@ export const FailedRequest = object({
     failedAt: "2026-05-29T10:17:19.000Z",
     locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
     locationName: "Le Bistrot",
+    consumerId: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
     consumerName: "Acme",
     keyId: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
     keyPrefix: "pragma_4fGh2Kq",

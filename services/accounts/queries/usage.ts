@@ -210,7 +210,7 @@ function toUsageCount(
 
 export const buildFailedRequestListSql = (sql: SqlClient, filter: UsageFilter) => ({
   columns: sql`
-    used.id, created_at, failed_at, key_id, prefix as key_prefix,
+    used.id, created_at, failed_at, key_id, prefix as key_prefix, consumer_id,
     coalesce(display_name, name) as consumer_name, nullif(used.location_id, ${noId}) as location_id,
     (select ${locationName(sql)} from locations where id = used.location_id) as location_name,
     route, path, method, status, code, request_id, issues, request_bytes, count`,
