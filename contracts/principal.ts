@@ -9,6 +9,8 @@ export const LocationRef = object({
   application: z.enum(posApplicationNames),
   legacyId: z.int().min(1).nullable(),
   timeZone: z.string(),
+  /** Present and true for the location of a sandbox, to which lower limits apply. */
+  isSandbox: z.literal(true).optional(),
 });
 
 export type LocationRef = z.infer<typeof LocationRef>;

@@ -172,6 +172,9 @@ export const SandboxEvent = object({
 
 export type SandboxEvent = z.infer<typeof SandboxEvent>;
 
+/** The consumer of the API keys with which the service sandboxes acts in sandboxes. */
+export const sandboxServiceConsumerName = "Sandbox service";
+
 /** The maximum number of messages that the inbox of a sandbox stores. */
 export const maxSandboxMessages = 100;
 
@@ -179,7 +182,10 @@ export const SandboxMessage = object({
   id: field.uuid("ID of the entry in the inbox"),
   receivedAt: field.dateTime("When the message was received"),
   headers: z.record(z.string(), z.string()).describe("Headers of the message, with names in lower case"),
-  body: field.text("Body of the message, as it was received"),
+  body: field.text("Body of the message as text. Bytes that are not valid UTF-8 are replaced by U+FFFD"),
+  bodyBase64: field.nullableText(
+    "Body in Base64 if it is not valid UTF-8; null if `body` is exactly what was received",
+  ),
   isVerified: field.boolean(
     "Whether the message is signed with the secret that the recipient got when the sandbox was filled, as the client package verifies it",
   ),
@@ -193,6 +199,7 @@ export const SandboxMessage = object({
     receivedAt: "2026-05-29T10:17:25.000Z",
     headers: { "webhook-id": "msg_1", "webhook-timestamp": "1780049845", "webhook-signature": "v1,K5oZfzN95Z9U" },
     body: '{"meta":{"event":"order.paid"},"data":{}}',
+    bodyBase64: null,
     isVerified: true,
     verificationError: null,
     responseStatus: 204,

@@ -196,6 +196,24 @@ describe("an event in a sandbox", () => {
     expect(await response.json()).toMatchObject({ errors: [{ in: "body", path: "orderId", code: "conflict" }] });
   });
 
+  it("closes an order once if several events arrive together", async () => {
+    const { orderId } = await runEvent({ type: "order.call" });
+    const responses = await Promise.all(
+      ["order.paid", "order.canceled", "order.transferred", "order.paid"].map((type) =>
+        sandbox.request("POST", "/v1/sandboxes/current/events", { type, orderId }),
+      ),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
+    const rejected = responses.find(({ status }) => status === 400);
+    expect(JSON.stringify(await rejected?.json())).toContain("there is nothing to do");
+  });
+
+  it("till.pushed pushes another till for each of several events that arrive together", async () => {
+    const tills = await Promise.all(Array.from({ length: 3 }, () => runEvent({ type: "till.pushed" })));
+    expect(new Set(tills.map(({ tillId }) => tillId)).size).toBe(3);
+    for (const { tillId } of tills) await waitForMessage("report.finalized", tillId ?? "");
+  });
+
   it("till.pushed pushes a till with the orders of earlier events, and its report follows", async () => {
     const { orderId } = await runEvent({ type: "order.call" });
     const { tillId, day } = await runEvent({ type: "till.pushed" });
@@ -212,7 +230,7 @@ describe("an event in a sandbox", () => {
     ["missing_shift", "report_number_gaps"],
   ] as const)("day.broken with %s lets the check %s fail", async (problem, check) => {
     const { tillId, day } = await runEvent({ type: "day.broken", problem });
-    expect(tillId).toBe((await readState(sandbox)).days[0]?.tillId);
+    expect((await readState(sandbox)).days[0]).toMatchObject({ tillId, problem: { name: problem, check } });
     await eventually("the check to fail", async () => {
       const { reconciliation } = await sandbox.getJson<Day>(`/v1/days/${day}`);
       return reconciliation?.some(({ code, status }) => code === check && status === "failed");
@@ -247,8 +265,9 @@ describe("an event in a sandbox", () => {
   }, 60_000);
 });
 
+const inboxUrl = () => `http://127.0.0.1:${environment.variables.SANDBOX_INBOX_PORT}`;
+
 describe("the inbox", () => {
-  const inboxUrl = () => `http://127.0.0.1:${environment.variables.SANDBOX_INBOX_PORT}`;
   const readToken = async () => {
     const [row] = await sql`
       select inbox_token from ${schemaOf("sandboxes")}.sandboxes where location_id = ${sandbox.locationId}`;
@@ -265,6 +284,19 @@ describe("the inbox", () => {
       isVerified: false,
       verificationError: "The message is not signed with this secret.",
     });
+  });
+
+  it("shows bodies with NUL as they are, and those that are not valid UTF-8 also in Base64", async () => {
+    const url = `${inboxUrl()}/${await readToken()}`;
+    const id = randomUUID();
+    const bodies = [`a\0b ${id}`, Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff, ...Buffer.from(id)])];
+    for (const body of bodies) expect((await fetch(url, { method: "POST", body })).status).toBe(204);
+    const { data } = await sandbox.getJson<{ data: SandboxMessage[] }>("/v1/sandboxes/current/messages?size=100");
+    const found = data.filter(({ body }) => body.includes(id)).map(({ body, bodyBase64 }) => [body, bodyBase64]);
+    expect(found).toEqual([
+      [`\ufeffa\ufffd${id}`, Buffer.from(bodies[1] ?? "").toString("base64")],
+      [bodies[0], null],
+    ]);
   });
 
   it("rejects large messages, other methods and unknown tokens", async () => {
@@ -297,6 +329,42 @@ describe("an API key", () => {
     expect((await sandbox.request("GET", `/v2/reports?locationId=${locationId}`)).status).toBe(403);
     expect((await sandbox.request("GET", "/v1/locations")).status).toBe(403);
     expect((await sandbox.request("POST", "/v1/auth/keys", { locationId, consumerName: "x" })).status).toBe(403);
+  });
+});
+
+describe("a sandbox", () => {
+  it("lists no failures of requests that the service sent to it", async () => {
+    await sandbox.request("GET", "/v2/reports?size=0");
+    const failures = await eventually("the failure", async () => {
+      const { data } = await sandbox.getJson<{ data: { consumerName: string }[] }>("/v1/usage/failures?size=100");
+      return data.length > 0 && data;
+    });
+    expect(new Set(failures.map(({ consumerName }) => consumerName))).toEqual(new Set(["Sandbox"]));
+  });
+
+  it("can have few webhooks, and replays few deliveries at a time", async () => {
+    const replay = { state: "succeeded", limit: 1_000 };
+    const replayed = await sandbox.request("POST", "/v1/webhooks/deliveries/replay", replay);
+    expect(await replayed.json()).toMatchObject({ replayedCount: 20, remainingCount: expect.any(Number) });
+    const statuses: number[] = [];
+    let last: Response | undefined;
+    for (let count = 0; count < 5; count++) {
+      last = await sandbox.request("POST", "/v1/recipients", { name: "One of a few" });
+      statuses.push(last.status);
+    }
+    expect(statuses).toEqual([201, 201, 201, 201, 409]);
+    expect(await last?.json()).toMatchObject({ limit: { name: "recipients", maximum: 5 } });
+    const { webhookId } = await readState(sandbox);
+    const body = { recipientId: webhookId, endpointUrl: inboxUrl(), events: ["order.paid"] };
+    statuses.length = 0;
+    for (let count = 0; count < 5; count++) statuses.push((await sandbox.request("POST", "/v1/webhooks", body)).status);
+    expect(statuses).toEqual([201, 201, 201, 201, 409]);
+  });
+
+  it("no longer names the webhook of its inbox after it is deleted", async () => {
+    const { webhookId } = await readState(sandbox);
+    expect((await sandbox.request("DELETE", `/v1/webhooks/${webhookId}`)).status).toBe(204);
+    expect((await readState(sandbox)).webhookId).toBeNull();
   });
 });
 
@@ -420,6 +488,26 @@ describe("an installation", () => {
       expect(await current.json()).toMatchObject({ code: "sandboxes_off" });
     } finally {
       await off.stop();
+    }
+  }, 60_000);
+
+  it("limits the requests of a sandbox in a day", async () => {
+    const limits = { SANDBOX_REQUESTS_PER_DAY: "30", SANDBOX_INBOX_PORT: String(await findFreePort()) };
+    const limited = await startPragmaUnderTest({ ...environment.variables, ...limits });
+    try {
+      const created = await requestSandbox("192.0.2.201", limited.url);
+      const { apiKey } = (await created.json()) as { apiKey: string };
+      const readKey = () =>
+        fetch(`${limited.url}/v1/auth/keys/current`, { headers: { authorization: `Bearer ${apiKey}` } });
+      const responses = await Promise.all(Array.from({ length: 60 }, readKey));
+      const rejected = responses.find(({ status }) => status === 429);
+      expect(rejected?.headers.get("ratelimit-policy")).toBe("30;w=86400");
+      expect(await rejected?.json()).toMatchObject({
+        code: "rate_limited",
+        limit: { name: "sandbox_requests", maximum: 30, unit: "requests per day" },
+      });
+    } finally {
+      await limited.stop();
     }
   }, 60_000);
 

@@ -48,6 +48,8 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */
     ...defaultRateLimitConfigSchema.shape,
+    /** Requests of all API keys of a sandbox together in a day, including those that move its live orders. */
+    SANDBOX_REQUESTS_PER_DAY: integerEnvSchema(1, 10_000_000).default(30_000),
     /**
      * Seconds until a cached key expires. If the event of a revocation is lost, the key works until then, or up to five
      * times as long while accounts is unreachable.

@@ -74,9 +74,12 @@ export async function startGateway({
   });
   const tokenLeases = await createRateLimitLeaseStore(config, { namespace: config.NAMESPACE, log });
   const { RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST, RATE_LIMIT_LOCATION_FACTOR: factor } = config;
+  const { SANDBOX_REQUESTS_PER_DAY: sandboxRequests } = config;
+  const secondsPerDay = 24 * 60 * 60;
   const rateLimiter = createRequestRateLimiter(tokenLeases, {
     defaultRate: rateOf(RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST),
     locationRate: rateOf(factor * RATE_LIMIT_PER_SECOND, factor * RATE_LIMIT_BURST),
+    sandboxRate: rateOf(sandboxRequests / secondsPerDay, sandboxRequests),
   });
   const bus = createEventBus(config, { name: "gateway", log });
   endProcessIfServerIsUnusable(bus.connected);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { type AdminApiClient, createAdminApiClient } from "@pragma/client/api-client";
 import { ApiError } from "@pragma/contracts/errors";
+import { sandboxServiceConsumerName } from "@pragma/contracts/sandbox";
 import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
 import { demoConsumerScopes, demoRestaurantSeed } from "@pragma/simulator/demo-location";
@@ -10,9 +11,8 @@ import type { SandboxServices } from "./context.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The consumers of the keys: that of the client, and that of this service. */
+/** The consumer of the clients' keys. */
 export const sandboxConsumerName = "Sandbox";
-const serviceConsumerName = "Sandbox service";
 const sandboxRateLimit = { perSecond: 10, burst: 100 };
 
 /** A creation that takes longer has failed. What it created is then removed, in milliseconds. */
@@ -38,7 +38,7 @@ export async function createSandbox(services: SandboxServices, clientAddress: st
       const body = { locationId: location.id, consumerName, expiresAt: expiresAt.toISOString() };
       return (await operatorApi.POST("/v1/auth/keys", { body })).data.apiKey;
     };
-    const [apiKey, ownKey] = await Promise.all([createKey(sandboxConsumerName), createKey(serviceConsumerName)]);
+    const [apiKey, ownKey] = await Promise.all([createKey(sandboxConsumerName), createKey(sandboxServiceConsumerName)]);
     await db.sql`
       update sandboxes set state = 'filling', encrypted_key = ${encryption.encrypt(ownKey)}, due_at = now(),
         location_name = ${location.name}, time_zone = ${location.timezone}, currency_code = ${location.currencyCode}
@@ -128,7 +128,7 @@ export function createConsumerEnsurer(operatorApi: AdminApiClient): () => Promis
   const ensureConsumers = async () => {
     const id = await ensureApiConsumerWithScopes(operatorApi, sandboxConsumerName, demoConsumerScopes);
     await operatorApi.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { rateLimit: sandboxRateLimit } });
-    await ensureApiConsumerWithScopes(operatorApi, serviceConsumerName, demoConsumerScopes);
+    await ensureApiConsumerWithScopes(operatorApi, sandboxServiceConsumerName, demoConsumerScopes);
   };
   let ensured: Promise<void> | undefined;
   return () => {

@@ -10,10 +10,16 @@ export function listSandboxDays({ locationId, createdAt }: Pick<SandboxWithLocat
   return listDemoDaysWithTillIds(locationId, createdAt).reverse() as [DemoDayWithTillId, ...DemoDayWithTillId[]];
 }
 
-/** Returns what is wrong with the days on purpose, by their index. A missing shift cannot be detected on the oldest day. */
-export function listDayProblems(days: readonly DemoDayWithTillId[]) {
+/**
+ * Returns what is wrong with the days on purpose, by their index. An event may have given the newest day another problem. A
+ * missing shift cannot be detected on the oldest day.
+ */
+export function listDayProblems(
+  days: readonly DemoDayWithTillId[],
+  { newestDayProblem }: Pick<SandboxWithLocation, "newestDayProblem">,
+) {
   return days.map(({ day }, index) => {
-    const problem = findDemoDayProblem(day);
+    const problem = (index === 0 && newestDayProblem) || findDemoDayProblem(day);
     const isDetected = problem && !(problem === "missing_shift" && index === days.length - 1);
     return isDetected ? describeDemoDayProblem(problem) : null;
   });

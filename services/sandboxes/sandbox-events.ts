@@ -17,7 +17,13 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { getLocalDate } from "@pragma/simulator/service-day";
 import { payAndCloseOrder, pushGeneratedTill } from "@pragma/simulator/simulate-day";
 import { createSandboxClient, type SandboxServices } from "./context.ts";
-import type { SandboxWithLocation } from "./queries/sandboxes.ts";
+import {
+  recordClosedOrder,
+  removeClosedOrder,
+  returnEventTillNumber,
+  type SandboxWithLocation,
+  takeEventTillNumber,
+} from "./queries/sandboxes.ts";
 import { listSandboxDays, sandboxTillShare } from "./sandbox-days.ts";
 
 interface EventContext {
@@ -73,12 +79,13 @@ const eventRunners: Record<CreateSandboxEventRequest["type"], (context: EventCon
       ...{ ...order, revisionHash: randomUUID(), modifiedAt: at, closedAt: at, leftToPay: 0 },
       ...{ isTransferred: true, transferredAt: at, transferredTo: "Chambre 12" },
     })),
-  async "day.broken"({ sandbox, api, request: { problem } }) {
+  async "day.broken"({ services: { db }, sandbox, api, request: { problem } }) {
     const [newest] = listSandboxDays(sandbox);
     const { day, tillId } = newest;
     const body = generateDemoTill(sandbox.locationId, newest, { share: sandboxTillShare, problem });
     const replacing = api.PUT("/v1/tills/{id}", { params: { path: { id: tillId } }, body });
     if ((await nullOnProblem(replacing, "till_not_found")) === null) await pushGeneratedTill(api, body);
+    await db.sql`update sandboxes set newest_day_problem = ${problem} where id = ${sandbox.id}`;
     return { tillId, day, links: { "The business day": `/v1/days/${day}` } };
   },
   async "delivery.failed"({ services: { db }, sandbox: { id }, request: { count } }) {
@@ -88,7 +95,7 @@ const eventRunners: Record<CreateSandboxEventRequest["type"], (context: EventCon
 };
 
 /** Returns the id of the till of the orders that events open. Its shift ends with the next event `till.pushed`. */
-const getEventTillId = ({ locationId, pushedTillCount }: SandboxWithLocation) =>
+const getEventTillId = ({ locationId, pushedTillCount }: Pick<SandboxWithLocation, "locationId" | "pushedTillCount">) =>
   new SeededRandom(`events/${locationId}/${pushedTillCount}`).uuid();
 
 async function sendOrder(api: PublicApiClient, order: PosOrderData): Promise<void> {
@@ -120,14 +127,26 @@ async function openOrder({ api, sandbox }: EventContext): Promise<PosOrderData> 
   return order;
 }
 
-/** Closes the order in the request, or a new one. */
+/** Closes the order in the request, or a new one. @throws `ApiError` invalid_request if it is closed already. */
 async function closeOrder(
   context: EventContext,
   close: (order: PosOrderData, at: string) => PosOrderData,
 ): Promise<EventResult> {
-  const { api, request } = context;
+  const {
+    services: { db },
+    sandbox: { id },
+    api,
+    request,
+  } = context;
   const order = request.orderId ? await findOpenOrder(api, request.orderId) : await openOrder(context);
-  await sendOrder(api, close(order, new Date().toISOString()));
+  // Another event may have found the same order open.
+  if (!(await recordClosedOrder(db, id, order.id))) throw createClosedOrderError();
+  try {
+    await sendOrder(api, close(order, new Date().toISOString()));
+  } catch (error) {
+    await removeClosedOrder(db, id, order.id);
+    throw error;
+  }
   return describeOrder(order);
 }
 
@@ -135,16 +154,31 @@ async function findOpenOrder(api: PublicApiClient, id: string): Promise<PosOrder
   const { data: order } = await api.GET("/v1/orders-live/{id}", { params: { path: { id } } });
   const { isPaid, isCanceled, isTransferred, closedAt } = order.data;
   if (!(isPaid || isCanceled || isTransferred) && closedAt === null) return order.data;
-  const message = "Must be the ID of an open order. This order is closed. Omit it to open a new order";
-  throw createInvalidRequestError([{ in: "body", path: "orderId", code: "conflict", message }]);
+  throw createClosedOrderError();
+}
+
+function createClosedOrderError() {
+  const message =
+    "Must be the ID of an open order. This order is closed, so there is nothing to do. Omit it to open a new order";
+  return createInvalidRequestError([{ in: "body", path: "orderId", code: "conflict", message }]);
 }
 
 /** The duration of a shift that ends with an event, in milliseconds. */
 const eventShiftMs = 60 * 60 * 1000;
 
+/** Pushes the next till. Concurrent events push a till each. */
+async function pushTill({ services: { db }, sandbox: { id, locationId }, api }: EventContext): Promise<EventResult> {
+  const pushedTillCount = await takeEventTillNumber(db, id);
+  try {
+    return await pushEventTill(api, getEventTillId({ locationId, pushedTillCount }));
+  } catch (error) {
+    await returnEventTillNumber(db, id, pushedTillCount);
+    throw error;
+  }
+}
+
 /** Pushes a till of a device of its own, with the orders that events opened and a few others. */
-async function pushTill({ services, sandbox, api }: EventContext): Promise<EventResult> {
-  const id = getEventTillId(sandbox);
+async function pushEventTill(api: PublicApiClient, id: string): Promise<EventResult> {
   const now = Date.now();
   const day = getLocalDate(now).toString();
   const generated = generateTill({ seed: demoRestaurantSeed, orders: 5, day, tillId: id, mix: paidOrdersOnly });
@@ -163,9 +197,6 @@ async function pushTill({ services, sandbox, api }: EventContext): Promise<Event
     ...buildGeneratedTillFromOrders(restaurant, { id, startedAt, finalizedAt, reportNumber: 1, orderList }),
     ...{ deviceIdentifier: id, deviceName: "iPad Terrasse" },
   });
-  await services.db.sql`
-    update sandboxes set pushed_till_count = pushed_till_count + 1
-    where id = ${sandbox.id} and pushed_till_count = ${sandbox.pushedTillCount}`;
   return {
     ...{ tillId: id, day: getLocalDate(Date.parse(startedAt)).toString() },
     links: { "The till": `/v1/tills/${id}`, "The newest reports": "/v2/reports?size=1" },

@@ -49,6 +49,12 @@ export const webhooksServiceConfigSchema = z.object({
    */
   MAX_RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   MAX_WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
+  /**
+   * The same maximum for the location of a sandbox, including the webhook of its inbox, and the maximum number of deliveries
+   * that one request replays there. Everyone can create a sandbox, so its messages must not burden other servers.
+   */
+  MAX_WEBHOOKS_PER_SANDBOX: integerEnvSchema(1, 100_000).default(5),
+  MAX_REPLAYED_DELIVERIES_PER_SANDBOX: integerEnvSchema(1, 1_000).default(20),
   /** Number of days for which messages, delivery logs, hourly statistics and finished recoveries are stored. */
   WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });

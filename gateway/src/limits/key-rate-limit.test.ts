@@ -198,13 +198,18 @@ describe("while Redis", () => {
 });
 
 describe("the rate limit of a location", () => {
-  const locationRate = { perSecond: 3, burst: 300 };
-  const keyOf = (keyId: string, locationId: string, rateLimit: TokenBucketRate | null = null) =>
-    ({ principal: { keyId, location: { id: locationId } }, rateLimit }) as Parameters<RequestRateLimiter["acquire"]>[0];
+  const rates = {
+    ...{ defaultRate: slowRate, locationRate: { perSecond: 3, burst: 300 } },
+    sandboxRate: { perSecond: 100 / 86_400, burst: 100 },
+  };
+  const keyOf = (keyId: string, locationId: string, rateLimit: TokenBucketRate | null = null, isSandbox?: true) =>
+    ({ principal: { keyId, location: { id: locationId, isSandbox } }, rateLimit }) as Parameters<
+      RequestRateLimiter["acquire"]
+    >[0];
 
   it("is shared by all of its keys and by two gateways, and the headers state the limit that is nearer", async () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
-    const limiters = stores.map((store) => createRequestRateLimiter(store, { defaultRate: slowRate, locationRate }));
+    const limiters = stores.map((store) => createRequestRateLimiter(store, rates));
     const send = (key: ReturnType<typeof keyOf>, times: number) =>
       Promise.all(Array.from({ length: times }, (_, index) => limiters[index % 2]?.acquire(key) ?? expect.fail()));
     const [first] = await send(keyOf("key 1", "shared"), 1);
@@ -226,7 +231,7 @@ describe("the rate limit of a location", () => {
 
   it("is not used up by a key that has exceeded its own limit", async () => {
     const store = await createLeaseStore();
-    const limiter = createRequestRateLimiter(store, { defaultRate: slowRate, locationRate });
+    const limiter = createRequestRateLimiter(store, rates);
     const send = async (id: string, times: number) => {
       const key = keyOf(`${id} key`, "with a key in a loop");
       return countAllowed(Array.from({ length: times }, () => limiter.acquire(key)));
@@ -235,6 +240,19 @@ describe("the rate limit of a location", () => {
     expect(allowed).toBeLessThanOrEqual(220);
     for (let round = 0; round < 20; round += 1) await send("looping", 50);
     expect(await send("other", 50)).toBe(50);
+    await store.close();
+  });
+
+  it("of a sandbox is that of a day, also for its keys with a rate limit of their own", async () => {
+    const store = await createLeaseStore();
+    const limiter = createRequestRateLimiter(store, rates);
+    const key = (id: string) => keyOf(id, "of a sandbox", { perSecond: 10, burst: 1_000 }, true);
+    const send = (id: string) => countAllowed(Array.from({ length: 100 }, () => limiter.acquire(key(id))));
+    expect((await send("key 1")) + (await send("key 2"))).toBe(100);
+    const rejected = await limiter.acquire(key("key 3"));
+    expect(rejected).toMatchObject({ isAllowed: false, isOfLocation: true });
+    expect(rejected.headers["ratelimit-policy"]).toBe("100;w=86400");
+    expect(rejected.retryAfterSeconds).toBeGreaterThan(60);
     await store.close();
   });
 });

@@ -129,10 +129,13 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
 
 export type RequestRateLimiter = ReturnType<typeof createRequestRateLimiter>;
 
-/** Creates a limiter of requests per API key and per location, so that more keys do not multiply the limit. */
+/**
+ * Creates a limiter of requests per API key and per location, so that more keys do not multiply the limit. The rate of a
+ * sandbox is that of a day.
+ */
 export function createRequestRateLimiter(
   store: RateLimitLeaseStore,
-  { defaultRate, locationRate }: { defaultRate: TokenBucketRate; locationRate: TokenBucketRate },
+  { defaultRate, locationRate, sandboxRate }: Record<"defaultRate" | "locationRate" | "sandboxRate", TokenBucketRate>,
 ) {
   const keys = createApiKeyRateLimiter(store, { defaultRate });
   const locations = createApiKeyRateLimiter(store, { defaultRate: locationRate });
@@ -145,9 +148,11 @@ export function createRequestRateLimiter(
       const { keyId, location } = principal;
       const ofKey = await keys.acquire(keyId, rateLimit);
       // Only an operator can grant a key a higher rate.
-      const isCounted = location && (rateLimit?.perSecond ?? 0) <= locationRate.perSecond;
+      const isCounted = location && (location.isSandbox || (rateLimit?.perSecond ?? 0) <= locationRate.perSecond);
       const ofLocation =
-        isCounted && ofKey.isAllowed ? await locations.acquire(`location:${location.id}`, null) : undefined;
+        isCounted && ofKey.isAllowed
+          ? await locations.acquire(`location:${location.id}`, location.isSandbox ? sandboxRate : null)
+          : undefined;
       return chooseNearer(ofKey, ofLocation);
     },
   };
@@ -175,6 +180,12 @@ export async function takeRateLimitToken(
   const { isAllowed, headers, retryAfterSeconds, isOfLocation } = await limiter.acquire(key);
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (isAllowed) return;
+  if (isOfLocation && key.principal.location?.isSandbox)
+    throw new ApiError("rate_limited", {
+      detail: `The API keys of this sandbox together have sent the ${headers["ratelimit-limit"]} requests that a sandbox may send in a day. More are allowed as time passes: wait for the number of seconds in Retry-After.`,
+      limit: { name: "sandbox_requests", maximum: Number(headers["ratelimit-limit"]), unit: "requests per day" },
+      headers: { "retry-after": String(retryAfterSeconds) },
+    });
   throw new ApiError("rate_limited", {
     detail: `${isOfLocation ? "The API keys of this location together have exceeded their" : "This API key has exceeded its"} rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
     ...(isOfLocation && {

@@ -1,3 +1,4 @@
+import { sandboxServiceConsumerName } from "@pragma/contracts/sandbox";
 import {
   type FailedRequest,
   maxFailedRequestsPerKey,
@@ -219,6 +220,9 @@ export const buildFailedRequestListSql = (sql: SqlClient, filter: UsageFilter) =
       select failed_requests.*, failed_at as created_at, k.prefix, k.consumer_id, c.name, c.display_name
       from failed_requests join api_keys k on k.id = key_id join consumers c on c.id = consumer_id
     ) as used`,
-  where: matchesFilter(sql, filter),
+  // The failures of the service sandboxes, such as a look-up of a catalog that does not exist yet, are not the client's.
+  where: sql`
+    ${matchesFilter(sql, filter)}
+    and ${filter.locationId === null ? sql`true` : sql`used.name <> ${sandboxServiceConsumerName}`}`,
   toItem: ({ createdAt: _, ...failure }: FailedRequest & { createdAt: Date }) => failure,
 });

@@ -31,7 +31,8 @@ export const internalApiKeyLookupRoute = defineAccountsRoute({
       select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at,
         ${effectiveExpiry(sql)} as expires_at, k.revoked_at,
         case when l.id is not null then
-          json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone)
+          jsonb_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone)
+            || case when l.is_sandbox then '{"isSandbox": true}' else '{}'::jsonb end
         end as location
       from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
       where k.hash = ${params.hash}`;

@@ -74,7 +74,7 @@ async function receiveMessage(
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
     const secret = encryption.decrypt(sandbox.encryptedInboxSecret);
     const verificationError = await findVerificationError(headers, body, secret);
-    return await insertMessage(db, { sandbox, headers, body: new TextDecoder().decode(body), verificationError });
+    return await insertMessage(db, { sandbox, headers, body, verificationError });
   } finally {
     memoryReservation.release();
   }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { maxSandboxMessages, type SandboxMessage } from "@pragma/contracts/sandbox";
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import type { SandboxWithLocation } from "./sandboxes.ts";
@@ -5,11 +6,17 @@ import type { SandboxWithLocation } from "./sandboxes.ts";
 interface NewMessage {
   sandbox: Pick<SandboxWithLocation, "id" | "locationId">;
   headers: Record<string, string>;
-  body: string;
+  body: Uint8Array;
   verificationError: string | null;
 }
 
-type MessageRow = Omit<SandboxMessage, "receivedAt" | "isVerified"> & { createdAt: Date };
+type MessageRow = Omit<SandboxMessage, "receivedAt" | "isVerified" | "bodyBase64"> & {
+  createdAt: Date;
+  bodyBytes: Uint8Array | null;
+};
+
+/** With a byte order mark, which is a part of the body. Bytes that are not valid UTF-8 become U+FFFD. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Stores a message, and deletes all but the newest ones of the inbox. Returns the status of the response, which is 500 for
@@ -23,9 +30,11 @@ export async function insertMessage(
     const failing = await tx`
       update sandboxes set failing_deliveries = failing_deliveries - 1 where id = ${id} and failing_deliveries > 0`;
     const responseStatus = failing.count > 0 ? 500 : 204;
-    const storable = body.replaceAll("\0", "");
-    await tx`
-      insert into messages ${tx({ locationId, headers: tx.json(headers), body: storable, verificationError, responseStatus })}`;
+    const text = decoder.decode(body);
+    // PostgreSQL cannot store NUL in a text.
+    const bodyBytes = text.includes("\0") || !isUtf8(body) ? body : null;
+    const content = { headers: tx.json(headers), body: bodyBytes ? "" : text, bodyBytes };
+    await tx`insert into messages ${tx({ locationId, ...content, verificationError, responseStatus })}`;
     await tx`
       delete from messages where location_id = ${locationId} and (created_at, id) in (
         select created_at, id from messages where location_id = ${locationId}
@@ -36,11 +45,17 @@ export async function insertMessage(
 }
 
 export const buildMessageListSql = (sql: SqlClient, locationId: string) => ({
-  columns: sql`id, created_at, headers, body, verification_error, response_status`,
+  columns: sql`id, created_at, headers, body, body_bytes, verification_error, response_status`,
   table: sql`messages`,
   where: sql`location_id = ${locationId}`,
-  toItem: ({ createdAt, ...message }: MessageRow): Omit<SandboxMessage, "receivedAt"> & { receivedAt: Date } => ({
+  toItem: ({
+    createdAt,
+    bodyBytes,
+    ...message
+  }: MessageRow): Omit<SandboxMessage, "receivedAt"> & { receivedAt: Date } => ({
     ...message,
+    ...(bodyBytes && { body: decoder.decode(bodyBytes) }),
+    bodyBase64: bodyBytes && !isUtf8(bodyBytes) ? Buffer.from(bodyBytes).toString("base64") : null,
     receivedAt: createdAt,
     isVerified: message.verificationError === null,
   }),

@@ -1,3 +1,4 @@
+import type { SandboxProblem } from "@pragma/contracts/sandbox";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface SandboxRow {
@@ -20,6 +21,7 @@ export interface SandboxRow {
   shiftCount: number;
   pushedTillCount: number;
   failingDeliveries: number;
+  newestDayProblem: SandboxProblem | null;
 }
 
 /** A sandbox whose location exists. */
@@ -28,7 +30,7 @@ export type SandboxWithLocation = SandboxRow & { locationId: string };
 const sandboxColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, state, created_at, expires_at, location_id, location_name, time_zone, currency_code, encrypted_key, inbox_token,
   encrypted_inbox_secret, filled_steps, has_inbox, used_at, shift_started_at, shift_sent_until, shift_count, pushed_till_count,
-  failing_deliveries`;
+  failing_deliveries, newest_day_problem`;
 
 /** How long an instance holds a sandbox, in seconds. Longer than each step of its work, after which the lease is renewed. */
 const leaseSeconds = 120;
@@ -94,6 +96,36 @@ export async function releaseSandbox(
       when used_at > ${usedAt} and state = 'ready' then least(${dueAt}::timestamptz, now() + interval '5 seconds')
       else ${dueAt} end
     where id = ${id}`;
+}
+
+/** Counts one more till of events, and returns how many there were before: a different number for each caller. */
+export async function takeEventTillNumber({ sql }: Database, id: string): Promise<number> {
+  const [row] = await sql<[{ previous: number }]>`
+    update sandboxes set pushed_till_count = pushed_till_count + 1 where id = ${id}
+    returning pushed_till_count - 1 as previous`;
+  return row.previous;
+}
+
+/** Undoes `takeEventTillNumber` after a failed push, unless another till was counted since. */
+export async function returnEventTillNumber({ sql }: Database, id: string, previous: number): Promise<void> {
+  await sql`
+    update sandboxes set pushed_till_count = ${previous} where id = ${id} and pushed_till_count = ${previous + 1}`;
+}
+
+/** How many of the last orders that events closed are known. Orders that were closed before are no longer open. */
+const maxClosedOrders = 100;
+
+/** Records that an event closes an order. Returns false if another event has closed it. */
+export async function recordClosedOrder({ sql }: Database, id: string, orderId: string): Promise<boolean> {
+  const { count } = await sql`
+    update sandboxes set closed_order_ids = (array_prepend(${orderId}::uuid, closed_order_ids))[1:${maxClosedOrders}]
+    where id = ${id} and ${orderId}::uuid <> all(closed_order_ids)`;
+  return count > 0;
+}
+
+/** Undoes `recordClosedOrder` after the order could not be closed. */
+export async function removeClosedOrder({ sql }: Database, id: string, orderId: string): Promise<void> {
+  await sql`update sandboxes set closed_order_ids = array_remove(closed_order_ids, ${orderId}::uuid) where id = ${id}`;
 }
 
 /** Ends the life of a sandbox, which is removed soon after. */

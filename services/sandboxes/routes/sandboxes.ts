@@ -1,3 +1,5 @@
+import { createAdminApiClient } from "@pragma/client/api-client";
+import { nullOnProblem } from "@pragma/client/api-problem";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
@@ -13,7 +15,7 @@ import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-rout
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { defineSandboxesRoute, requireSandboxesOn, type SandboxesContext } from "../context.ts";
+import { defineSandboxesRoute, requireSandboxesOn, type SandboxesContext, type SandboxServices } from "../context.ts";
 import { createSandbox } from "../create-sandbox.ts";
 import { countFilledDays, listFillingSteps } from "../fill-sandbox.ts";
 import { buildMessageListSql } from "../queries/messages.ts";
@@ -71,22 +73,39 @@ export const getCurrentSandboxRoute = defineSandboxesRoute({
   responses: { 200: { description: "The sandbox", schema: Sandbox } },
   errors: ["sandboxes_off", "sandbox_not_found"],
   async handle({ services, principal }) {
-    const { sandbox } = await requireOwnSandbox(services, principal);
-    return jsonResponse(200, toSandboxResponse(sandbox), { "cache-control": "no-store" });
+    const { sandboxes, sandbox } = await requireOwnSandbox(services, principal);
+    const webhookId = (await hasInboxWebhook(sandboxes, sandbox)) ? sandbox.id : null;
+    return jsonResponse(200, toSandboxResponse(sandbox, webhookId), { "cache-control": "no-store" });
   },
 });
 
-function toSandboxResponse(sandbox: SandboxWithLocation) {
-  const { id, locationId, locationName, timeZone, currencyCode, createdAt, expiresAt, filledSteps } = sandbox;
+/**
+ * Returns whether the webhook of the inbox exists. The client may have deleted it. Asks with the operator's key, because a
+ * request with a key of the sandbox could wait for the request that is being answered.
+ */
+async function hasInboxWebhook(services: SandboxServices, sandbox: SandboxWithLocation): Promise<boolean> {
+  if (!sandbox.hasInbox) return false;
+  const api = createAdminApiClient({ ...services.operatorAccess, retries: 0 });
+  const params = { path: { id: sandbox.id } };
+  const found = await nullOnProblem(api.GET("/v1/webhooks/{id}", { params }), "webhook_not_found").catch((error) => {
+    // The rest of the response does not depend on it.
+    services.log.warn({ err: error, sandboxId: sandbox.id }, "cannot read the webhook of an inbox");
+    return undefined;
+  });
+  return found !== null;
+}
+
+function toSandboxResponse(sandbox: SandboxWithLocation, webhookId: string | null) {
+  const { locationId, locationName, timeZone, currencyCode, createdAt, expiresAt, filledSteps } = sandbox;
   const days = listSandboxDays(sandbox);
-  const problems = listDayProblems(days);
+  const problems = listDayProblems(days, sandbox);
   const filledDays = countFilledDays(filledSteps, days.length);
   return {
     location: { id: locationId, name: locationName, timezone: timeZone, currencyCode },
     ...{ createdAt, expiresAt, state: sandbox.state },
     progress: { done: filledSteps, total: listFillingSteps(sandbox).length },
     days: days.map((day, index) => ({ ...day, isPushed: index < filledDays, problem: problems[index] })),
-    webhookId: sandbox.hasInbox ? id : null,
+    webhookId,
     failingDeliveries: sandbox.failingDeliveries,
   };
 }

@@ -228,16 +228,18 @@ export const replayDeliveriesRoute = defineWebhooksRoute({
   operationId: "replayDeliveries",
   summary: "Replay deliveries",
   description:
-    "Resends the messages of the deliveries that match the filters, oldest first, and at most `limit` of them. By default, only failed deliveries match. Each of them is replayed as if you had [replayed it alone](/api/replay-delivery). Test messages are not replayed. If `nextPageToken` is not null, send the request again with it as `pageToken`.",
+    "Resends the messages of the deliveries that match the filters, oldest first, and at most `limit` of them; in a [sandbox](/docs/sandboxes#limits) at most 20. By default, only failed deliveries match. Each of them is replayed as if you had [replayed it alone](/api/replay-delivery). Test messages are not replayed. If `nextPageToken` is not null, send the request again with it as `pageToken`.",
   request: { body: createValidatingJsonBodyParser(ReplayDeliveriesRequest) },
   responses: {
     202: { description: "The numbers of deliveries that are replayed, and that remain", schema: ReplayedDeliveries },
   },
   errors: ["location_forbidden", "location_not_found", "invalid_page_token"],
   async handle({ body, principal, services, context, audit }) {
-    const { db, clock, deliveryWorker } = services;
+    const { db, clock, deliveryWorker, config } = services;
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
-    const { state, webhookId, event, since, until, pageToken, limit } = body;
+    const { state, webhookId, event, since, until, pageToken } = body;
+    const { location } = principal;
+    const limit = location?.isSandbox ? Math.min(body.limit, config.MAX_REPLAYED_DELIVERIES_PER_SANDBOX) : body.limit;
     const after = pageToken === undefined ? null : decodePageToken(pageToken, createdAtCursorSchema);
     const filter = await resolveDeliveryFilter(body, { locationId, principal, services, context });
     const replayed = await db.transaction(async (tx) => {

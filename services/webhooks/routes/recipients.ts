@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import type { LocationRef } from "@pragma/contracts/principal";
 import {
   RotateSecretRequest,
   UpsertWebhookRecipientRequest,
@@ -43,15 +44,19 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context, audit }) {
-    const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
-    const { isNew, recipient } = await upsertRecipient(services, { locationId, input: body, audit });
+    const location = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
+    const { isNew, recipient } = await upsertRecipient(services, { location, input: body, audit });
     return jsonResponse(isNew ? 201 : 200, recipient, { "cache-control": "no-store" });
   },
 });
 
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksServiceContext,
-  { locationId, input, audit }: { locationId: string; input: UpsertWebhookRecipientRequest; audit: AuditSource },
+  {
+    location: { id: locationId, isSandbox },
+    input,
+    audit,
+  }: { location: Pick<LocationRef, "id" | "isSandbox">; input: UpsertWebhookRecipientRequest; audit: AuditSource },
 ) {
   const { name, hmacSecret, apiKey } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -67,7 +72,7 @@ async function upsertRecipient(
       on conflict (id) do nothing`;
     const isNew = inserted.count === 1;
     if (isNew) {
-      const max = config.MAX_RECIPIENTS_PER_LOCATION;
+      const max = isSandbox ? config.MAX_WEBHOOKS_PER_SANDBOX : config.MAX_RECIPIENTS_PER_LOCATION;
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import type { LocationRef } from "@pragma/contracts/principal";
 import { UpsertWebhookRequest, Webhook, WebhookWithDeliveryStatistics } from "@pragma/contracts/webhook";
 import { lockInTransaction, runAfterCommit } from "@pragma/runtime/database/postgres";
 import {
@@ -51,15 +52,19 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context, audit }) {
-    const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
-    const { webhook, isNew } = await upsertWebhook(services, { locationId, input: body, audit });
+    const location = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
+    const { webhook, isNew } = await upsertWebhook(services, { location, input: body, audit });
     return jsonResponse(isNew ? 201 : 200, webhook);
   },
 });
 
 async function upsertWebhook(
   { db, clock, config }: WebhooksServiceContext,
-  { locationId, input, audit }: { locationId: string; input: UpsertWebhookRequest; audit: AuditSource },
+  {
+    location: { id: locationId, isSandbox },
+    input,
+    audit,
+  }: { location: Pick<LocationRef, "id" | "isSandbox">; input: UpsertWebhookRequest; audit: AuditSource },
 ) {
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -86,7 +91,7 @@ async function upsertWebhook(
       insert into webhooks ${tx({ ...content, ...initialFields })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;
     if (inserted) {
-      const max = config.MAX_WEBHOOKS_PER_LOCATION;
+      const max = isSandbox ? config.MAX_WEBHOOKS_PER_SANDBOX : config.MAX_WEBHOOKS_PER_LOCATION;
       const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
       const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("webhooks", max);
