@@ -2,7 +2,8 @@
  * Serves the built console. Usage: `node serve.mjs [port]`. The default port is 3002. Port 0 selects any free port.
  *
  * `PUBLIC_URL` is the URL of the API (default: http://localhost:4000), and `DOCS_URL` that of the documentation (default:
- * http://localhost:3000/docs). The browser gets both from `/config.json`, so one build serves every installation.
+ * http://localhost:3000/docs). With `SANDBOXES=on`, the sign-in page offers to create a sandbox. The browser gets these from
+ * `/config.json`, so one build serves every installation.
  */
 import { dirname, join } from "node:path";
 import { argv, env, exit, stdout } from "node:process";
@@ -13,6 +14,7 @@ import { createSiteServer } from "../docs-portal/site-server.mjs";
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 const apiUrl = readOrigin("PUBLIC_URL", env.PUBLIC_URL || "http://localhost:4000");
 const docsUrl = readUrl("DOCS_URL", env.DOCS_URL || "http://localhost:3000/docs");
+const installation = JSON.stringify({ apiUrl, docsUrl, hasSandboxes: env.SANDBOXES === "on" });
 
 /** Nothing is loaded from other servers, and nothing within the page is run or applied as a style. */
 const contentSecurityPolicy = [
@@ -57,7 +59,7 @@ const server = createSiteServer((request, response) => {
   }
   if (request.url === "/config.json") {
     const headers = { "content-type": "application/json", "cache-control": "no-cache" };
-    response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : JSON.stringify({ apiUrl, docsUrl }));
+    response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : installation);
     return;
   }
   // The files are small. sirv does not check which bytes of a file a client asks for.

@@ -22,7 +22,9 @@ it.each(["bytes=0-4", "bytes=-5", "bytes=5", "lines=1-2"])("ignores the range %s
 
 it("states the URLs of the API and of the documentation, and forbids everything else", async () => {
   const response = await fetch(`${url}/config.json`);
-  expect(await response.json()).toEqual({ apiUrl: "http://localhost:4000", docsUrl: "http://localhost:3000/docs" });
+  expect(await response.json()).toEqual({
+    ...{ apiUrl: "http://localhost:4000", docsUrl: "http://localhost:3000/docs", hasSandboxes: false },
+  });
   const policy = response.headers.get("content-security-policy");
   expect(policy).toContain("connect-src 'self' http://localhost:4000");
   expect(policy).not.toContain("unsafe");

@@ -4,6 +4,8 @@ export interface Installation {
   apiUrl: string;
   /** The URL of the documentation, without a slash at its end. */
   docsUrl: string;
+  /** Whether readers may create sandboxes. */
+  hasSandboxes: boolean;
 }
 
 /** Returns the URLs that the server of the console is configured with. @throws Error if the server does not send them. */

@@ -120,6 +120,12 @@ const routes = [
     path: "/webhooks/$id",
     component: lazyRouteComponent(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
   }),
+  createRoute({
+    getParentRoute,
+    path: "/sandbox",
+    validateSearch: readSearch((search) => ({ page: readPage(search) })),
+    component: lazyRouteComponent(() => import("./sandbox/sandbox-page.tsx"), "SandboxPage"),
+  }),
 ] as const;
 
 export const router = createRouter({

@@ -49,6 +49,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const consoleStart = startConsole(consolePort, {
     publicUrl: env.PUBLIC_URL,
     docsUrl: env.DOCS_URL,
+    sandboxes: env.SANDBOXES,
     isApiReady: started,
   });
   // Installed and built beside the API and the demo, because it takes longer than they do.

@@ -5,6 +5,7 @@ import { text } from "../text/text.ts";
 import { Brand } from "../ui/brand.tsx";
 import { Button } from "../ui/button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
+import { CreateSandbox } from "./create-sandbox.tsx";
 import { isKeyRejection, type SignOutReason } from "./session.ts";
 
 interface SignInPageProps {
@@ -90,6 +91,7 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
           <a href={`${installation.docsUrl}/authentication`}>{text.signIn.howToGetKey}</a>
         </p>
       </main>
+      {installation.hasSandboxes && <CreateSandbox installation={installation} onSignIn={onSignIn} />}
     </div>
   );
 }

@@ -2,12 +2,14 @@ import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { text } from "../text/text.ts";
 
 interface NavigationItem {
-  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks";
+  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/sandbox";
   label: string;
-  /** The scopes of which a key needs one to see the view. */
+  /** The scopes of which a key needs one to see the view. Empty if every key may see it. */
   scopes: CurrentKey["scopes"];
   /** Whether the view shows the data of the key's location, which an operator's key lacks. */
   needsLocation: boolean;
+  /** Whether the location must be that of a sandbox. */
+  needsSandbox?: boolean;
 }
 
 /** The views in the navigation. A new view is added here and in `router.tsx`. */
@@ -19,10 +21,20 @@ export const navigationItems: NavigationItem[] = [
   { to: "/metrics", label: text.metrics.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
+  { to: "/sandbox", label: text.sandbox.title, scopes: [], needsLocation: true, needsSandbox: true },
 ];
 
-export const isAllowed = (key: CurrentKey, { scopes, needsLocation }: NavigationItem): boolean =>
-  hasAnyScope(key, ...scopes) && (!needsLocation || key.location !== null);
+export const isAllowed = (key: CurrentKey, item: NavigationItem): boolean => findObstacle(key, item) === null;
+
+/** Returns why a key may not see a view; null if it may. */
+export function findObstacle(
+  key: CurrentKey,
+  { scopes, needsLocation, needsSandbox = false }: NavigationItem,
+): string | null {
+  if (needsSandbox && !key.location?.isSandbox) return text.sandbox.needsSandbox;
+  if (needsLocation && key.location === null) return text.shell.needsLocation;
+  return scopes.length === 0 || hasAnyScope(key, ...scopes) ? null : text.shell.needsScope(scopes);
+}
 
 /** Returns the view that contains the page at this path; undefined if there is none. */
 export function findNavigationItem(pathname: string): NavigationItem | undefined {

@@ -4,7 +4,7 @@ import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Brand } from "../ui/brand.tsx";
 import { KeyMenu } from "./key-menu.tsx";
-import { findNavigationItem, isAllowed, navigationItems } from "./navigation.ts";
+import { findNavigationItem, findObstacle, isAllowed, navigationItems } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
 /** The frame of all views: the location, the navigation and the menu of the key. */
@@ -19,6 +19,7 @@ export function Shell() {
     isFirstView.current = false;
   }, [pathname]);
   const item = findNavigationItem(pathname);
+  const obstacle = item ? findObstacle(key, item) : null;
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
@@ -48,11 +49,9 @@ export function Shell() {
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <ExpiryNotice />
-        {item && !isAllowed(key, item) ? (
+        {obstacle !== null ? (
           <p className="notice notice-warning" role="alert">
-            {key.location === null && item.needsLocation
-              ? text.shell.needsLocation
-              : text.shell.needsScope(item.scopes)}
+            {obstacle}
           </p>
         ) : (
           <Outlet />

@@ -35,14 +35,20 @@ export interface ConsoleTab {
 }
 
 /** Serves the console that `npm test` or `node console/build.mjs` built, for the API at this URL. */
-export async function startConsoleInBrowser(apiUrl: string): Promise<ConsoleUnderTest> {
+export async function startConsoleInBrowser(
+  apiUrl: string,
+  { hasSandboxes = false }: { hasSandboxes?: boolean } = {},
+): Promise<ConsoleUnderTest> {
   if (!existsSync(join(consoleFolder, "build", "index.html")))
     throw new Error("Build the console first: node console/build.mjs");
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("Chromium was not found: run the tests with npm test.");
   const server = spawn(process.execPath, [join(consoleFolder, "serve.mjs"), "0"], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, PUBLIC_URL: apiUrl, DOCS_URL: "http://localhost:3000/docs" },
+    env: {
+      ...{ ...process.env, PUBLIC_URL: apiUrl, DOCS_URL: "http://localhost:3000/docs" },
+      SANDBOXES: hasSandboxes ? "on" : "off",
+    },
   });
   const [output] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(output))?.[0] ?? "";

@@ -4,6 +4,7 @@ import { metricsTexts } from "./metrics.ts";
 import { ordersTexts } from "./orders.ts";
 import { reportsTexts } from "./reports.ts";
 import { requestsTexts } from "./requests.ts";
+import { sandboxTexts } from "./sandbox.ts";
 import { sharedTexts } from "./shared.ts";
 import { webhooksTexts } from "./webhooks.ts";
 
@@ -17,4 +18,5 @@ export const en = {
   ...metricsTexts,
   ...requestsTexts,
   ...webhooksTexts,
+  ...sandboxTexts,
 };

@@ -1,0 +1,72 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { createAdminApiClient } from "@pragma/client/api-client";
+import { useState } from "react";
+import type { Installation } from "../installation.ts";
+import { text } from "../text/text.ts";
+import { Button } from "../ui/button.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+
+interface CreateSandboxProps {
+  installation: Installation;
+  onSignIn: (apiKey: string) => Promise<void>;
+}
+
+/** Creates a sandbox for a reader without a key, shows its key once, and then signs in with it. */
+export function CreateSandbox({ installation, onSignIn }: CreateSandboxProps) {
+  const [created, setCreated] = useState<ApiSchemaTypes["CreatedSandbox"] | null>(null);
+  const [isPending, setIsPending] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+
+  async function run(step: () => Promise<void>) {
+    setError(null);
+    setIsPending(true);
+    await step().catch(setError);
+    setIsPending(false);
+  }
+  const create = () =>
+    run(async () => {
+      // The operation needs no key.
+      const api = createAdminApiClient({ baseUrl: installation.apiUrl, apiKey: "", retries: 1 });
+      setCreated((await api.POST("/v1/sandboxes")).data);
+    });
+  const open = (apiKey: string) =>
+    run(async () => {
+      history.replaceState(null, "", "/sandbox");
+      await onSignIn(apiKey);
+    });
+
+  return (
+    <section className="sign-in-card" aria-labelledby="create-sandbox">
+      <h2 id="create-sandbox">{text.sandbox.create.title}</h2>
+      {created ? (
+        <>
+          <p role="status">
+            {text.sandbox.create.created(
+              created.location.name,
+              new Date(created.expiresAt).toLocaleDateString(undefined, { dateStyle: "long" }),
+            )}
+          </p>
+          <div className="notice notice-warning">
+            <p>{text.sandbox.create.keyOnce}</p>
+            <p>
+              <code className="secret">{created.apiKey}</code>
+            </p>
+            <CopyButton value={created.apiKey} label={text.sandbox.create.copyKey} />
+          </div>
+          <Button variant="primary" isPending={isPending} onPress={() => void open(created.apiKey)}>
+            {text.sandbox.create.open}
+          </Button>
+        </>
+      ) : (
+        <>
+          <p className="hint">{text.sandbox.create.hint}</p>
+          <Button isPending={isPending} onPress={() => void create()}>
+            {isPending ? text.sandbox.create.creating : text.sandbox.create.submit}
+          </Button>
+        </>
+      )}
+      {error !== null && <ErrorNotice error={error} />}
+    </section>
+  );
+}

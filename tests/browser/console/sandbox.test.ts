@@ -1,0 +1,123 @@
+import type { Sandbox } from "@pragma/contracts/sandbox";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findFreePort } from "../../../deploy/local/free-port.js";
+import { type PragmaUnderTest, startPragmaUnderTest } from "../../harness/pragma-under-test.ts";
+import { createTestLocation } from "../../harness/test-location.ts";
+import { checkView } from "./check-view.ts";
+import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
+
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let site: ConsoleUnderTest;
+/** The key of the sandbox that the first test creates in the console. */
+let apiKey: string;
+beforeAll(async () => {
+  environment = await createMigratedTestEnvironment({
+    ...{ SANDBOXES: "on", SANDBOX_INBOX_PORT: String(await findFreePort()) },
+    ...{ MAX_SANDBOXES: "1", CORS_ORIGINS: "*", WEBHOOK_RETRY_SCHEDULE: "1s,1s,1s" },
+  });
+  product = await startPragmaUnderTest(environment.variables);
+  site = await startConsoleInBrowser(product.url, { hasSandboxes: true });
+}, 120_000);
+afterAll(async () => {
+  await site?.close();
+  await product?.stop();
+  await environment?.remove();
+});
+
+it("is created on the sign-in page, which shows its key once and then opens it", async () => {
+  await checkView(site, "/", undefined, (page) => page.getByRole("button", { name: "Create a sandbox" }).waitFor());
+  const { page, errors, close } = await site.openView("/");
+  await page.getByRole("button", { name: "Create a sandbox" }).click();
+  const key = page.getByText(/^pragma_/);
+  await key.waitFor();
+  apiKey = (await key.textContent()) ?? "";
+  await page.getByRole("button", { name: "Open the sandbox" }).click();
+  await page.getByRole("heading", { name: "Sandbox", level: 1 }).waitFor();
+  expect(await page.getByText(apiKey).count()).toBe(0);
+  await page.getByText("Removed", { exact: true }).waitFor();
+  await page.getByText("in 2 wk").waitFor();
+  expect(errors).toEqual([]);
+  await close();
+
+  const full = await site.openView("/");
+  await full.page.getByRole("button", { name: "Create a sandbox" }).click();
+  await full.page.getByRole("alert").getByText("There are 1 sandboxes, which is the maximum").waitFor();
+  await full.close();
+});
+
+it("makes things happen, leads to what came of them, and shows the messages in the inbox", async () => {
+  await waitUntilReady();
+  const { page, errors, close } = await site.openView("/sandbox", { apiKey });
+  const inbox = page.getByRole("region", { name: "Inbox" });
+  await page.getByRole("button", { name: "Open an order" }).click();
+  await page.getByText("An order was opened.").waitFor();
+  await page.getByRole("button", { name: "Pay an order" }).click();
+  await page.getByText("An order was paid.").waitFor();
+  const orders = page.getByRole("link", { name: "Open the order" });
+  const [paid, opened] = await Promise.all([0, 1].map((index) => orders.nth(index).getAttribute("href")));
+  expect(paid).toBe(opened);
+  const message = inbox.getByRole("listitem").filter({ hasText: "order.paid" });
+  await message.getByText("Signature valid").waitFor();
+  await message.getByText("Body and headers").click();
+  await message.getByText("webhook-signature").waitFor();
+  expect(await message.getByRole("region", { name: "Body" }).textContent()).toContain(paid?.split("/").at(-1));
+
+  await page.getByRole("button", { name: "Close a shift" }).click();
+  await page.getByRole("link", { name: "Open its report" }).click();
+  await page.getByRole("heading", { name: /^Z report/, level: 1 }).waitFor();
+  await page.goBack();
+
+  await page.getByRole("button", { name: /Problem$/ }).click();
+  await page.getByRole("option", { name: "The cash does not agree" }).click();
+  await page.getByRole("button", { name: "Break a day" }).click();
+  await page.getByRole("link", { name: "Open the day" }).first().click();
+  await page.getByRole("heading", { name: "Counted cash equals expected cash" }).waitFor();
+  await page.goBack();
+  const days = page.getByRole("region", { name: "Days with a problem on purpose" });
+  await days.getByText("5.00 more than expected").first().waitFor();
+
+  await page.getByLabel("Messages").fill("2");
+  await page.getByRole("button", { name: "Let messages fail" }).click();
+  await page.getByText("The next 2 messages fail.").waitFor();
+  await page.getByRole("button", { name: "Cancel an order" }).click();
+  await inbox.getByText("Responded 500").first().waitFor();
+  await page.getByRole("link", { name: "Its deliveries" }).first().click();
+  await page.getByRole("table").getByRole("link", { name: "order.canceled" }).first().waitFor();
+  expect(errors).toEqual([]);
+  await close();
+}, 120_000);
+
+it("is not shown to a key of another location", async () => {
+  const { key } = await createTestLocation(product, { scopes: ["reports:read"] });
+  const { page, close } = await site.openView("/sandbox", { apiKey: key });
+  await page.getByText("This view is for sandboxes.").waitFor();
+  const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
+  expect(await links.allTextContents()).not.toContain("Sandbox");
+  await close();
+});
+
+describe("without violations", () => {
+  it("shows the sandbox", async () => {
+    await checkView(site, "/sandbox", apiKey, async (page) => {
+      await page.getByText("Signature valid").first().waitFor();
+      await page.getByText("Body and headers").first().click();
+      await page.getByRole("button", { name: "Open an order" }).click();
+      await page.getByText("An order was opened.").waitFor();
+    });
+  });
+});
+
+async function waitUntilReady(): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  await eventually(
+    "the sandbox to be filled",
+    async () => {
+      const response = await fetch(`${product.url}/v1/sandboxes/current`, { headers });
+      return ((await response.json()) as Sandbox).state === "ready";
+    },
+    { timeoutSeconds: 90 },
+  );
+}
