@@ -11,7 +11,7 @@ import {
 
 const httpPorts: Record<string, number> = {
   ...{ gateway: 4000, "till-ingest": 4001, "order-live": 4002, reporting: 4003, catalog: 4004 },
-  ...{ accounts: 4005, webhooks: 4006, jobs: 4007, sandboxes: 4008, portal: 3000 },
+  ...{ accounts: 4005, webhooks: 4006, jobs: 4007, sandboxes: 4008, portal: 3000, console: 3002 },
 };
 const processes = [...serviceNames, "gateway"];
 /** The endpoints outside the installation, by name. The pods are in namespaces of their own. */
@@ -42,7 +42,7 @@ const allPorts = [
 ];
 
 interface Architecture {
-  /** Whether only the ingress controller reaches the gateway and the portal. */
+  /** Whether only the ingress controller reaches the gateway, the portal and the console. */
   hasIngress: boolean;
   managed?: boolean;
   /** Whether Redis has several nodes, by its operator. */
@@ -80,7 +80,7 @@ async function listExpectedConnections(
     [names, ["dns"], [53]],
   ];
   const visitors = hasIngress ? ["ingress controller"] : [...Object.keys(outsidePods), ...Object.keys(outsideHosts)];
-  pairs.push([visitors, ["gateway"], [4000]], [visitors, ["portal"], [3000]]);
+  pairs.push([visitors, ["gateway"], [4000]], [visitors, ["portal"], [3000]], [visitors, ["console"], [3002]]);
   // `postgres` reaches every address on these ports, but other pods do not accept connections from it.
   for (const from of ["postgres", "postgres-pooler"]) pairs.push([[from], Object.keys(outsidePods), [443, 6443]]);
   return pairs.flatMap(([from, to, ports]) =>
@@ -114,7 +114,7 @@ async function expectExactConnections(manifests: KubernetesManifest[], architect
   const names = pods.map(({ name }) => name);
   const redis = architecture.replicatedRedis ? ["redis-replication", "redis-sentinel"] : ["redis"];
   const servers = architecture.managed ? [] : ["postgres", "postgres-pooler", ...redis];
-  expect(names).toEqual(expect.arrayContaining([...processes, ...servers, "portal", "migrate", "nats"]));
+  expect(names).toEqual(expect.arrayContaining([...processes, ...servers, "portal", "console", "migrate", "nats"]));
   // The policies recognize namespaces by the label that Kubernetes itself gives them.
   const namespaces: NamespaceLabels = {};
   const outside: NetworkEndpoint[] = [
@@ -143,7 +143,7 @@ describe("the network policies allow the connections of the architecture, and no
   it("in one namespace, with access from everywhere", async () =>
     expectExactConnections(await renderInstallation("one namespace"), { hasIngress: false }));
 
-  it("in production, where only the Gateway reaches the gateway and the portal", async () =>
+  it("in production, where only the Gateway reaches the gateway and the sites", async () =>
     expectExactConnections(await renderInstallation("production"), { hasIngress: true }));
 
   it("in several namespaces, with several nodes of Redis", async () =>
@@ -152,7 +152,7 @@ describe("the network policies allow the connections of the architecture, and no
       replicatedRedis: true,
     }));
 
-  it("with the servers of a provider, where only the ingress controller reaches the gateway and the portal", async () =>
+  it("with the servers of a provider, where only the ingress controller reaches the gateway and the sites", async () =>
     expectExactConnections(await renderInstallation("managed servers"), { hasIngress: true, managed: true }));
 
   it("and the test notices a policy that allows more", async () => {

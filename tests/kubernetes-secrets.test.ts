@@ -55,6 +55,7 @@ async function listSecretsReadByParts(): Promise<Record<string, string[]>> {
       ...serviceNames.map((service) => buildInternalKeysVariableName("gateway", service)),
     ],
     portal: [],
+    console: [],
     migrate: [...databases, "NATS_URL"],
     // A role that may only read and write the rows of a service cannot back up its tables.
     backup: [...databases.filter((name) => !isDatabaseUrlOfService(name)), ...objectStoreKeys],

@@ -23,6 +23,7 @@ import {
 import { isSelectedByLabels, type LabelSelector } from "./kubernetes/network-policies.ts";
 
 const expectedRoles = [...serviceNames, "gateway"] as const;
+const siteNames = ["portal", "console"];
 const readText = (path: string) => readFile(new URL(`../deploy/${path}`, import.meta.url), "utf8");
 const selectKind = (manifests: KubernetesManifest[], kind: string) => manifests.filter((each) => each.kind === kind);
 
@@ -281,7 +282,7 @@ it("the pod for operators' commands uses only config maps and secrets of the ins
 
 it("deployments replace pods without downtime", async () => {
   const deployments = selectKind(await renderInstallation("production"), "Deployment");
-  expect(deployments).toHaveLength(expectedRoles.length + 1);
+  expect(deployments).toHaveLength(expectedRoles.length + siteNames.length);
   for (const deployment of deployments) {
     expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
     const [pod] = listPods([deployment]);
@@ -289,7 +290,7 @@ it("deployments replace pods without downtime", async () => {
     expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(
       10 + processConfigSchema.parse({}).SHUTDOWN_TIMEOUT_SECONDS,
     );
-    if (deployment.metadata.name !== "portal")
+    if (!siteNames.includes(deployment.metadata.name))
       expect(pod?.terminationGracePeriodSeconds).toBeLessThan(connectWaitSecondsSchema.parse(undefined));
     expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
   }

@@ -31,6 +31,11 @@ export const webhooksServiceConfigSchema = z.object({
   NODE_ENV: z.string().default("development"),
   /** Comma-separated hosts, IP addresses and CIDR ranges whose endpoints are allowed although they are not public. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
+  /**
+   * The URL of the inboxes of sandboxes, if the service sandboxes has them. Endpoints with exactly its scheme, host and port
+   * are allowed although they are neither https nor public.
+   */
+  SANDBOX_INBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Delay before each retry of a delivery. If the retry after the last delay fails, the delivery fails permanently. */
   WEBHOOK_RETRY_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** Timeout of one attempt, in seconds. */

@@ -66,11 +66,15 @@ export const createWebhooksServiceDefinition = ({
     createResources({ db, environment, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
+      const inbox = config.SANDBOX_INBOX_URL === undefined ? null : new URL(config.SANDBOX_INBOX_URL);
+      const inboxOrigin = inbox?.origin;
+      const isLocalHost = (host: string) => addressPolicy.isHostAllowlisted(host) || host === inbox?.hostname;
       const endpointRules = {
         addressPolicy,
         ownPorts: readOwnPorts(environment),
-        resolveHost: resolveHost ?? createHostResolver({ isLocalHost: addressPolicy.isHostAllowlisted }),
+        resolveHost: resolveHost ?? createHostResolver({ isLocalHost }),
         isHttpsRequired: isProduction,
+        inboxOrigin,
       };
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createUncachedLocationLookup(registry, "webhooks");

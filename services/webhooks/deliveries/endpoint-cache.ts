@@ -35,7 +35,7 @@ interface EndpointRow {
 
 /** Returns a function that loads and caches endpoints. Calls `onUrlChanged` if the URL of a cached endpoint changed. */
 export function createWebhookEndpointCache(
-  { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
+  { db, log, encryption, endpointRules }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
 ) {
   const cache = new LRUCache<string, EndpointCredentials>({ max: 20_000 });
@@ -67,7 +67,7 @@ export function createWebhookEndpointCache(
             expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
           })),
         };
-        const issue = findWebhookUrlSyntaxIssue(url, { isHttpsRequired });
+        const issue = findWebhookUrlSyntaxIssue(url, endpointRules);
         return [webhookId, { locationId, revision, url: new URL(url), issue, ...credentials }];
       }),
     );

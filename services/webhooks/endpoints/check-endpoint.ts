@@ -10,6 +10,8 @@ export interface WebhookEndpointRules {
   ownPorts: OwnPorts;
   resolveHost: HostResolver;
   isHttpsRequired: boolean;
+  /** The origin of the inboxes of sandboxes, such as `http://sandboxes:4010`, which needs neither https nor a public host. */
+  inboxOrigin?: string | undefined;
 }
 
 /** Why an endpoint is rejected: a stable code, and a message for clients. */
@@ -21,13 +23,14 @@ export type WebhookEndpointRejection = Pick<RequestIssue, "code" | "message">;
  */
 export function findWebhookUrlSyntaxIssue(
   text: string,
-  { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
+  { isHttpsRequired, inboxOrigin }: Pick<WebhookEndpointRules, "isHttpsRequired" | "inboxOrigin">,
 ): WebhookEndpointRejection | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     return { code: "invalid_url", message: "Must be an absolute URL, such as https://example.com/webhooks" };
   }
-  if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "Must be an https URL" };
+  if (isHttpsRequired && url.protocol !== "https:" && url.origin !== inboxOrigin)
+    return { code: "https_required", message: "Must be an https URL" };
   if (url.username !== "" || url.password !== "") {
     const message = "Must not contain a username or password. Set the recipient's `apiKey` instead.";
     return { code: "userinfo", message };
@@ -71,9 +74,9 @@ export async function findWebhookEndpointUrlIssue(
   const url = new URL(text);
   // The brackets of an IPv6 address are removed, because the address policy expects addresses without brackets.
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const { addressPolicy, ownPorts } = rules;
+  const { addressPolicy, ownPorts, inboxOrigin } = rules;
   const isOwnPort = ownPorts.has(getUrlPort(url));
-  if (addressPolicy.isHostAllowlisted(host) && !isOwnPort) return undefined;
+  if ((addressPolicy.isHostAllowlisted(host) || url.origin === inboxOrigin) && !isOwnPort) return undefined;
   const addresses = isIP(host) ? [host] : await resolveAddresses(host, rules.resolveHost);
   if (!addresses?.every((address) => addressPolicy.isAddressAllowed(address, host))) return forbiddenAddressIssue;
   return isOwnPort && addresses.some(ownPorts.isOwnAddress) ? ownPortIssue : undefined;

@@ -16,17 +16,23 @@ const keepAliveDelayMs = 60_000;
 
 /**
  * Returns a connector that connects only to allowed addresses, and to none of this machine on a port of this
- * installation. For each connection, it resolves the host once, requires that all addresses of the host are allowed, and
+ * installation. The inboxes of sandboxes may have any address, if scheme, host and port are theirs. For each connection, it resolves the host once, requires that all addresses of the host are allowed, and
  * connects to one of them, so that a DNS change after the check has no effect. If an address is forbidden, or if the host
  * cannot be resolved, the connection fails. `timeoutMs` limits the whole: the lookup, all addresses and TLS.
  */
 export function createCheckedConnector(
-  { addressPolicy, ownPorts, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost">,
+  {
+    addressPolicy,
+    ownPorts,
+    resolveHost,
+    inboxOrigin,
+  }: Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost" | "inboxOrigin">,
   { timeoutMs }: { timeoutMs: number },
 ): buildConnector.connector {
+  const inbox = inboxOrigin === undefined ? undefined : new URL(inboxOrigin);
   const startTls = buildConnector({ timeout: timeoutMs });
 
-  async function findAllowedAddresses(host: string, port: number): Promise<LookupAddress[]> {
+  async function findAllowedAddresses(host: string, port: number, isInbox: boolean): Promise<LookupAddress[]> {
     const addresses = isIP(host)
       ? [{ address: host, family: isIPv6(host) ? 6 : 4 }]
       : await resolveHost(host).catch((error: unknown) => {
@@ -34,7 +40,7 @@ export function createCheckedConnector(
         });
     const isOwnPort = ownPorts.has(port);
     const isAllowed = ({ address }: LookupAddress) =>
-      addressPolicy.isAddressAllowed(address, host) && !(isOwnPort && ownPorts.isOwnAddress(address));
+      (isInbox || addressPolicy.isAddressAllowed(address, host)) && !(isOwnPort && ownPorts.isOwnAddress(address));
     if (addresses.length === 0 || !addresses.every(isAllowed)) throw createForbiddenAddressError();
     return addresses;
   }
@@ -64,7 +70,8 @@ export function createCheckedConnector(
       connected?.destroy();
     }, timeoutMs);
 
-    findAllowedAddresses(hostname, port).then((addresses) => {
+    const isInbox = inbox?.protocol === protocol && inbox.hostname === hostname && getUrlPort(inbox) === port;
+    findAllowedAddresses(hostname, port, isInbox).then((addresses) => {
       if (isSettled) return;
       attempt = connectToHost(addresses, port, (error, socket) => {
         if (!socket) return fail(error ?? createForbiddenAddressError());

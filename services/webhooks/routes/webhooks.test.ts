@@ -225,6 +225,58 @@ describe("in production", () => {
   });
 });
 
+describe("in production with inboxes of sandboxes", () => {
+  let production: TestWebhooksService;
+  let inbox: ReturnType<typeof receiver.addEndpoint>;
+  beforeAll(async () => {
+    inbox = receiver.addEndpoint();
+    const { origin } = new URL(inbox.url);
+    production = await startTestWebhooksService({
+      variables: { NODE_ENV: "production", SANDBOX_INBOX_URL: origin.replace("127.0.0.1", "sandboxes") },
+      resolveHost: async () => [{ address: "127.0.0.1", family: 4 }],
+    });
+  });
+  afterAll(() => production?.remove());
+  const withHost = (host: string) => inbox.url.replace("127.0.0.1", host);
+
+  it("messages are delivered to the inbox without https and to a private address", async () => {
+    const subscription = await production.createSubscription(withHost("sandboxes"));
+    const id = await production.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
+    await production.waitForDelivery(subscription, id, "succeeded");
+    expect(inbox.receivedWebhooks).toHaveLength(1);
+  });
+
+  it("no other host, port or scheme is allowed", async () => {
+    const rejections = [
+      [withHost("127.0.0.1"), "Must be an https URL"],
+      [withHost("sandboxes.example"), "Must be an https URL"],
+      ["http://sandboxes:4090/", "Must be an https URL"],
+      [withHost("sandboxes").replace("http:", "https:"), "Must have a public IP address"],
+    ] as const;
+    for (const [url, reason] of rejections)
+      await expect(production.createSubscription(url), url).rejects.toThrow(reason);
+  });
+
+  it("connects to no other port of the host of the inbox, even if a webhook in the database names it", async () => {
+    const other = await startTestWebhookReceiver();
+    const endpoint = other.addEndpoint();
+    const subscription = await production.createSubscription(withHost("sandboxes"));
+    const { sql } = production.db;
+    const url = endpoint.url.replace("127.0.0.1", "sandboxes").replace("http:", "https:");
+    await sql`update webhooks set endpoint_url = ${url} where id = ${subscription.webhook.id}`;
+    const id = await production.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
+    const delivery = await eventually("an attempt", async () => {
+      const [found] = await sql<{ id: string; failures: number }[]>`
+        select id, failures from webhook_deliveries where message_id = ${id}`;
+      return found && found.failures > 0 && found;
+    });
+    const [attempt] = await production.listAttempts(delivery.id);
+    expect(String(Object(attempt).error)).toContain("no public address");
+    expect(endpoint.receivedWebhooks).toEqual([]);
+    await other.close();
+  });
+});
+
 describe("an existing webhook", () => {
   it("stays paused when it is updated", async () => {
     const { webhook, principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/one");

@@ -56,6 +56,12 @@ sandboxes:
   optionalSecrets: [SANDBOX_OPERATOR_KEY, PRAGMA_ADMIN_KEY]
 {{- end }}
 
+{{/* The sites for browsers, from the same image: the port and the program of each, and the value with its host. */}}
+{{- define "pragma.sites" -}}
+portal: { port: 3000, command: [node, docs-portal/serve.mjs], host: docsHost }
+console: { port: 3002, command: [node, console/serve.mjs], host: consoleHost }
+{{- end }}
+
 {{/* The names of the services, without the gateway, as a list. */}}
 {{- define "pragma.services" -}}
 {{ omit (include "pragma.parts" . | fromYaml) "gateway" | keys | sortAlpha | toYaml }}
