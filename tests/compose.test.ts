@@ -14,6 +14,8 @@ const composeText = readFileSync(join(checkout, "docker-compose.yml"), "utf8");
 const composeFile = parse(composeText, { merge: true }) as { services: Record<string, ComposedService> };
 
 interface ComposedService {
+  image?: string;
+  command?: string[];
   profiles?: string[];
   ports?: string[];
   volumes?: string[];
@@ -206,6 +208,26 @@ it("lets the ops command reach every service", () => {
     expect(environment).toMatchObject({ OPS_TOKEN, OPS_HOST: "0.0.0.0" });
     expect(environment?.OPS_ALLOWED_HOSTS?.split(",")).toContain(name);
   }
+});
+
+it("runs the console, for the same API, from the image of the documentation site", () => {
+  const { portal, console: site, sandboxes, webhooks } = composeFile.services;
+  expect(site).toMatchObject({ image: portal?.image, networks: ["product"], command: ["node", "console/serve.mjs"] });
+  expect(site?.environment).toEqual({
+    ...{ DOCS_URL: portal?.environment?.DOCS_URL, PUBLIC_URL: portal?.environment?.PUBLIC_URL },
+    SANDBOXES: sandboxes?.environment?.SANDBOXES,
+  });
+  // Grafana has port 3001.
+  expect(site?.ports?.map((port) => port.replace(/^.*?:-/, ""))).toEqual(["3002}:3002"]);
+  const dockerfile = readFileSync(join(checkout, "deploy", "docker", "Dockerfile.portal"), "utf8");
+  const manifest = (name: string) =>
+    JSON.parse(readFileSync(join(checkout, "node_modules", name, "package.json"), "utf8")) as {
+      dependencies?: Record<string, string>;
+    };
+  // The image contains only these packages.
+  for (const name of ["sirv", ...Object.keys(manifest("sirv").dependencies ?? {})])
+    expect(dockerfile).toContain(`COPY --from=build /app/node_modules/${name} node_modules/${name}`);
+  expect(webhooks?.environment?.SANDBOX_INBOX_URL).toBe(sandboxes?.environment?.SANDBOX_INBOX_URL);
 });
 
 it("limits Redis to half of its container's memory, without eviction", () => {

@@ -36,9 +36,30 @@ const outsideHosts: Record<string, string> = {
 };
 /** An unusual port, on which only webhook endpoints may be reached. */
 const unusualPort = 8443;
+/** Of the inboxes of sandboxes. */
+const inboxPort = 4010;
 const allPorts = [
   ...Object.values(httpPorts),
-  ...[53, 443, 6443, 5432, 4222, 6222, 8222, 6379, 26379, 4090, 4318, 7777, 8000, 9121, 9127, 9187, unusualPort],
+  ...[
+    53,
+    443,
+    6443,
+    5432,
+    4222,
+    6222,
+    8222,
+    6379,
+    26379,
+    4090,
+    4318,
+    7777,
+    8000,
+    9121,
+    9127,
+    9187,
+    inboxPort,
+    unusualPort,
+  ],
 ];
 
 interface Architecture {
@@ -47,19 +68,22 @@ interface Architecture {
   managed?: boolean;
   /** Whether Redis has several nodes, by its operator. */
   replicatedRedis?: boolean;
+  hasSandboxes?: boolean;
 }
 
 /** Returns the connections that the architecture needs, as `from -> to:port`. Everything else must be denied. */
 async function listExpectedConnections(
-  { hasIngress, managed = false, replicatedRedis = false }: Architecture,
+  { hasIngress, managed = false, replicatedRedis = false, hasSandboxes = false }: Architecture,
   names: string[],
 ) {
   const natsUsers = (await listNatsUsers("pragma")).map(({ name }) => name);
-  const databaseClients = [...serviceNames, "migrate", "backup", "ops"];
+  // The job that removes sandboxes has the access of the pod for operators' commands.
+  const operators = ["ops", "sandbox-removal"];
+  const databaseClients = [...serviceNames, "migrate", "backup", ...operators];
   const pairs: [from: string[], to: string[], ports: number[]][] = [
     ...serviceNames.map((name): (typeof pairs)[number] => [["gateway"], [name], [httpPorts[name] ?? 0]]),
     [serviceNames.filter((name) => name !== "accounts"), ["accounts"], [4005]],
-    [[...natsUsers, "ops"], ["nats"], [4222]],
+    [[...natsUsers, ...operators], ["nats"], [4222]],
     [["nats"], ["nats"], [6222]],
     [["gateway", "jobs"], [managed ? "managed Redis" : replicatedRedis ? "redis-replication" : "redis"], [6379]],
     [["redis-replication", "redis-sentinel", "operator of Redis"], ["redis-replication"], [6379]],
@@ -69,7 +93,7 @@ async function listExpectedConnections(
     [["postgres", "operator of PostgreSQL"], ["postgres"], [5432, 8000]],
     // The API server of Kubernetes can have any address, so that the port is the only limit.
     [["postgres", "postgres-pooler"], Object.keys(outsideHosts), [443, 6443]],
-    [["till-ingest", "reporting", "backup", "ops"], ["public host"], [443]],
+    [["till-ingest", "reporting", "backup", ...operators], ["public host"], [443]],
     [["webhooks"], ["public host"], allPorts],
     [["prometheus"], processes, [4090]],
     [["prometheus"], ["postgres"], [9187]],
@@ -81,6 +105,7 @@ async function listExpectedConnections(
   ];
   const visitors = hasIngress ? ["ingress controller"] : [...Object.keys(outsidePods), ...Object.keys(outsideHosts)];
   pairs.push([visitors, ["gateway"], [4000]], [visitors, ["portal"], [3000]], [visitors, ["console"], [3002]]);
+  if (hasSandboxes) pairs.push([["sandboxes"], ["gateway"], [4000]], [["webhooks"], ["sandboxes"], [inboxPort]]);
   // `postgres` reaches every address on these ports, but other pods do not accept connections from it.
   for (const from of ["postgres", "postgres-pooler"]) pairs.push([[from], Object.keys(outsidePods), [443, 6443]]);
   return pairs.flatMap(([from, to, ports]) =>
@@ -153,7 +178,9 @@ describe("the network policies allow the connections of the architecture, and no
     }));
 
   it("with the servers of a provider, where only the ingress controller reaches the gateway and the sites", async () =>
-    expectExactConnections(await renderInstallation("managed servers"), { hasIngress: true, managed: true }));
+    expectExactConnections(await renderInstallation("managed servers"), {
+      ...{ hasIngress: true, managed: true, hasSandboxes: true },
+    }));
 
   it("and the test notices a policy that allows more", async () => {
     const manifests = await renderInstallation("one namespace");

@@ -110,6 +110,11 @@ it("each part gets only the secrets that its configuration reads", async () => {
   await expectOnlySecretsInUse(await renderInstallation("production"));
 });
 
+it("the job that removes sandboxes gets the secrets of the pod for operators' commands", async () => {
+  const secrets = listSecretsOfParts(await renderInstallation("managed servers"));
+  expect(secrets["sandbox-removal"]).toEqual(secrets.ops);
+});
+
 it.each([
   ["a secret that the part does not use", { name: "pragma-jobs", key: "REDIS_URL" }],
   ["a secret of another part", { name: "pragma-jobs", key: "DATABASE_URL" }],

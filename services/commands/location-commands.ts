@@ -5,6 +5,7 @@ import { withDatabaseSnapshots } from "./database-snapshots.ts";
 import { countLocationRows } from "./location-tables.ts";
 import { OpsCommandLineUsageError, parseOpsCommandLine } from "./operator-commands.ts";
 import { type LocationCommandContext, removeLocation } from "./remove-location.ts";
+import { removeEndedSandboxes } from "./remove-sandboxes.ts";
 
 /** Runs a command of `npm run ops -- location`. @throws `OpsCommandLineUsageError` for an invalid command line. */
 export async function runLocationCommand(commandLine: string[], context: LocationCommandContext) {
@@ -17,6 +18,13 @@ export async function runLocationCommand(commandLine: string[], context: Locatio
     throw new OpsCommandLineUsageError("location count and location remove need the id of a location.");
   if (verb === "count") return countAllLocationRows(locationId, context.environment);
   return removeLocation(locationId, values.yes, context);
+}
+
+/** Runs `npm run ops -- sandboxes remove`. @throws `OpsCommandLineUsageError` for an invalid command line. */
+export async function runSandboxesCommand(commandLine: string[], context: LocationCommandContext) {
+  if (commandLine.length !== 1 || commandLine[0] !== "remove")
+    throw new OpsCommandLineUsageError(`Unknown command: ${["sandboxes", ...commandLine].join(" ")}.`);
+  return removeEndedSandboxes(context);
 }
 
 /** Returns the numbers of rows by table, all of the same moment. @throws `Error` if the location never existed. */

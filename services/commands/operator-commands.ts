@@ -14,10 +14,11 @@ erase --location <id> --orders <id,...>  request the erasure of the personal dat
 erase --location <id> --before <day>     the same for all orders of tills pushed before this day
 location count <location id>             count the rows of a location in all tables
 location remove <location id> --yes <id or name>  permanently delete a location with all its data, and print a receipt
+sandboxes remove                           permanently delete the sandboxes that have ended, with SANDBOX_REMOVAL=command
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.
-location connects to the databases instead. It reads DATABASE_URL, <SERVICE>_DATABASE_URL, <SERVICE>_OWNER_DATABASE_URL,
-NAMESPACE and OBJECT_STORE; location remove also reads NATS_URL.`;
+location and sandboxes connect to the databases instead. They read DATABASE_URL, <SERVICE>_DATABASE_URL, <SERVICE>_OWNER_DATABASE_URL,
+NAMESPACE and OBJECT_STORE; location remove and sandboxes remove also read NATS_URL.`;
 
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}

@@ -1,4 +1,4 @@
-import { runLocationCommand } from "./location-commands.ts";
+import { runLocationCommand, runSandboxesCommand } from "./location-commands.ts";
 import { createOpsPortClient, OpsCommandLineUsageError, opsCommandUsage, runOpsCommand } from "./operator-commands.ts";
 
 const { OPS_URLS = "http://127.0.0.1:4090", OPS_TOKEN } = process.env;
@@ -13,9 +13,12 @@ function reportFailure(message: string): void {
 
 try {
   const client = createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined);
+  const context = { environment: process.env, log };
   const commandResult = await (command === "location"
-    ? runLocationCommand(commandArguments, { environment: process.env, log })
-    : runOpsCommand(process.argv.slice(2), client, { log, reportFailure }));
+    ? runLocationCommand(commandArguments, context)
+    : command === "sandboxes"
+      ? runSandboxesCommand(commandArguments, context)
+      : runOpsCommand(process.argv.slice(2), client, { log, reportFailure }));
   process.stdout.write(`${JSON.stringify(commandResult, null, 2)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);

@@ -72,7 +72,8 @@ export function readRemovalConfig(environment: EnvironmentVariables): RemovalCon
   return { ...readDataStoresConfig(environment), ...readConfigFromEnvironment(natsConfigSchema, environment) };
 }
 
-function createServiceDatabasePools({ databases, ...config }: DataStoresConfig): RemovalContext["databases"] {
+/** Returns a pool for each service, with two connections. */
+export function createServiceDatabasePools({ databases, ...config }: DataStoresConfig): RemovalContext["databases"] {
   const log = createLogger({ name: "location", level: "warn" });
   const pools = databases.flatMap(({ url, services }) =>
     services.map(({ name, schema }) => {

@@ -17,6 +17,11 @@ export const sandboxesServiceConfigSchema = z.object({
   SANDBOX_INBOX_PORT: integerEnvSchema(0, 65_535).default(4010),
   SANDBOX_INBOX_HOST: z.string().default("127.0.0.1"),
   SANDBOX_INBOX_URL: urlSchema.optional(),
+  /**
+   * What removes ended sandboxes: this service, which then needs the databases of all services, or the operators' command
+   * `sandboxes remove`. With `command`, the service only revokes their API keys.
+   */
+  SANDBOX_REMOVAL: z.enum(["service", "command"]).default("service"),
   SANDBOX_LIFETIME_DAYS: integerEnvSchema(1, 365).default(14),
   /** Maximum number of sandboxes at a time. */
   MAX_SANDBOXES: integerEnvSchema(1, 100_000).default(200),

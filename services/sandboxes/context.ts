@@ -20,8 +20,8 @@ export interface SandboxServices {
   operatorApi: AdminApiClient;
   /** The URL of the inboxes, to which the token of an inbox is appended. */
   inboxUrl: string;
-  /** Removes a location with all its data, or continues its removal. */
-  removeLocation(locationId: string): Promise<void>;
+  /** Removes a location with all its data, or continues its removal. Null if an operators' command does this. */
+  removeLocation: ((locationId: string) => Promise<void>) | null;
   /** Creates the consumers of the keys, unless they exist. */
   ensureConsumers(): Promise<void>;
   /** Ends the waits between retries of requests to the API when the service stops. */

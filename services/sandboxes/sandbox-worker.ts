@@ -21,6 +21,8 @@ const activeMs = 15 * 60 * 1000;
 /** How often, and for how long back, the use of keys is read. Usage arrives within a minute. */
 const usageIntervalMs = 60_000;
 const usageRangeMs = 3 * 60_000;
+/** How often to check whether the operators' command has removed a sandbox. It also sets when the row is deleted. */
+const removalCheckMs = 60 * 60 * 1000;
 const retryMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -61,9 +63,9 @@ async function workOnSandbox(
   }
   const isExpired = expiresAt.getTime() <= Date.now();
   if (isExpired || !isLiving(sandbox)) {
-    await removeSandbox(services, sandbox);
+    const isRemoved = await removeSandbox(services, sandbox);
     // Until then, the sandbox counts toward the limit of its address.
-    return new Date(createdAt.getTime() + dayMs);
+    return new Date(isRemoved ? createdAt.getTime() + dayMs : Date.now() + removalCheckMs);
   }
   if (state === "filling") {
     await fillSandbox(services, sandbox, signal);

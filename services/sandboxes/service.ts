@@ -28,7 +28,8 @@ export function defineSandboxesService(removal: LocationRemoval) {
     async createResources({ db, environment, log }, config) {
       if (config.SANDBOXES === "off") return { services: { db, sandboxes: null } };
       const operatorAccess = getOperatorAccess(config);
-      await removal.checkConfiguration(environment);
+      const isRemover = config.SANDBOX_REMOVAL === "service";
+      if (isRemover) await removal.checkConfiguration(environment);
       const encryption = createEncryption(config.DATA_KEYS);
       const { DOCS_URL: docsUrl } = readConfigFromEnvironment(docsConfigSchema, environment);
       const inbox = await startInboxServer(
@@ -41,8 +42,10 @@ export function defineSandboxesService(removal: LocationRemoval) {
       const sandboxes: SandboxServices = {
         ...{ db, config, encryption, log, operatorAccess, operatorApi, signal },
         inboxUrl: config.SANDBOX_INBOX_URL ?? `http://127.0.0.1:${inbox.port}`,
-        removeLocation: (locationId) =>
-          removal.removeLocation(locationId, { environment, log: (line) => log.info({ locationId }, line) }),
+        removeLocation: isRemover
+          ? (locationId) =>
+              removal.removeLocation(locationId, { environment, log: (line) => log.info({ locationId }, line) })
+          : null,
         ensureConsumers: createConsumerEnsurer(operatorApi),
         poll: () => worker.poll(),
       };

@@ -39,7 +39,9 @@ const installations = {
     { namespace: "pragma", examples: ["services"] },
     { namespace: "pragma-data", examples: ["servers"] },
   ],
-  "managed servers": [{ namespace: "pragma", examples: ["managed-servers"], values: ["keda.enabled=false"] }],
+  "managed servers": [
+    { namespace: "pragma", examples: ["managed-servers"], values: ["keda.enabled=false", "sandboxes.enabled=true"] },
+  ],
 } satisfies Record<string, ChartRelease[]>;
 
 export type Installation = keyof typeof installations;

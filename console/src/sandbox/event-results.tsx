@@ -14,7 +14,7 @@ export interface ShownEvent {
 
 /** What events changed, newest first, with links to it. */
 export const EventResults = ({ results }: { results: readonly ShownEvent[] }) => (
-  <>
+  <div className="sandbox-results">
     <h3>{text.sandbox.events.happened}</h3>
     <div role="status">
       {results.length === 0 && <p className="empty">{text.sandbox.events.nothing}</p>}
@@ -31,7 +31,7 @@ export const EventResults = ({ results }: { results: readonly ShownEvent[] }) =>
         ))}
       </ul>
     </div>
-  </>
+  </div>
 );
 
 function describe({ type, failingDeliveries }: SandboxEvent): string {

@@ -73,11 +73,13 @@ function MessageDetails({ message }: { message: Message }) {
         </time>
       </div>
       {verificationError !== null && <p className="bad">{verificationError}</p>}
-      <details>
+      <details className="sandbox-message">
         <summary>{inbox.details}</summary>
         {bodyBase64 !== null && <p>{inbox.notUtf8}</p>}
-        <h3>{inbox.body}</h3>
-        <CopyButton value={message.body} label={inbox.copyBody} />
+        <div className="section-header">
+          <h3>{inbox.body}</h3>
+          <CopyButton value={message.body} label={inbox.copyBody} />
+        </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever uses a keyboard must be able to scroll the body. */}
         <section className="code" tabIndex={0} aria-label={inbox.body}>
           <pre>{body}</pre>

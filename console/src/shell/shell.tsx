@@ -62,10 +62,15 @@ export function Shell() {
 }
 
 const expiryNoticeMs = 14 * 86_400_000;
+/** A sandbox lives only some weeks, which its own view shows. */
+const sandboxExpiryNoticeMs = 2 * 86_400_000;
 
 function ExpiryNotice() {
-  const { expiresAt } = useSession().key;
+  const { expiresAt, location } = useSession().key;
   const { dateTime } = useFormats();
-  if (expiresAt === null || Date.parse(expiresAt) - Date.now() > expiryNoticeMs) return null;
-  return <p className="notice notice-warning">{text.shell.expires(dateTime(expiresAt))}</p>;
+  const isSandbox = location?.isSandbox ?? false;
+  const noticeMs = isSandbox ? sandboxExpiryNoticeMs : expiryNoticeMs;
+  if (expiresAt === null || Date.parse(expiresAt) - Date.now() > noticeMs) return null;
+  const describe = isSandbox ? text.sandbox.expires : text.shell.expires;
+  return <p className="notice notice-warning">{describe(dateTime(expiresAt))}</p>;
 }

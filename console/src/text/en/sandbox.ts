@@ -6,6 +6,7 @@ export const sandboxTexts = {
     summary: "A restaurant of your own with generated data, in which nothing can break",
     about: "About this sandbox",
     needsSandbox: "This view is for sandboxes. Sign in with the API key of a sandbox to see it.",
+    expires: (at: string) => `This sandbox is removed on ${at}, with all its data. You can then create another one.`,
     filling: "Being filled",
     ready: "Ready",
     progress: (done: string, total: string) => `${done} of ${total} steps`,

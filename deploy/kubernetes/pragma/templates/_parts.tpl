@@ -52,8 +52,30 @@ jobs:
     jobs: max(jobs_unfinished)
 sandboxes:
   port: 4008
+  # Of the inboxes, while sandboxes are on.
+  inboxPort: 4010
   secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
   optionalSecrets: [SANDBOX_OPERATOR_KEY, PRAGMA_ADMIN_KEY]
+{{- end }}
+
+{{/* The environment variables of a part with which sandboxes are on, as a map. */}}
+{{- define "pragma.sandboxVariables" -}}
+{{- if .root.Values.sandboxes.enabled }}
+{{- $parts := include "pragma.parts" .root | fromYaml }}
+{{- $inboxUrl := printf "http://sandboxes:%v" $parts.sandboxes.inboxPort }}
+{{- if eq .name "sandboxes" }}
+SANDBOXES: "on"
+SANDBOX_REMOVAL: command
+SANDBOX_API_URL: http://gateway:{{ $parts.gateway.port }}
+SANDBOX_INBOX_HOST: 0.0.0.0
+SANDBOX_INBOX_URL: {{ $inboxUrl }}
+{{- else if eq .name "webhooks" }}
+# The only endpoint that may be private and without https.
+SANDBOX_INBOX_URL: {{ $inboxUrl }}
+{{- else if eq .name "console" }}
+SANDBOXES: "on"
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* The sites for browsers, from the same image: the port and the program of each, and the value with its host. */}}
