@@ -66,6 +66,14 @@ const calls = {
   listFailedRequests: () => client.GET("/v1/usage/failures"),
   listAuditEvents: () => client.GET("/v1/audit"),
   exportAuditEvents: () => client.GET("/v1/audit/export", { parseAs: "text" }),
+  listServices: () => client.GET("/v1/services"),
+  listDeadLetters: () =>
+    client.GET("/v1/services/{service}/dead-letters", { params: { path: { service: "reporting" } } }),
+  retryDeadLetter: () =>
+    client.POST("/v1/services/{service}/dead-letters/{eventId}/retry", {
+      params: { path: { service: "reporting", eventId: id } },
+    }),
+  createErasure: () => client.POST("/v1/erasures", { body: { locationId: id, orderIds: [id] } }),
   pushTillV2: () => client.POST("/v2/tills", { body: till }),
   pushTillV1: () => client.POST("/v1/tills", { body: { application: "POPINA", legacyId: 14, tillJson: tillV1 } }),
   listTills: () => client.GET("/v1/tills", { params: { query: { sinceDate: "2026-05-29T00:00:00Z" } } }),

@@ -44,6 +44,7 @@ const app = createGatewayApp({
   trackStream: passThrough,
   forwardTo: forwarder.forwardTo,
   mcp: passThrough,
+  listServices: async () => [],
   documents: { openapi: document, full: document, asyncapi: document },
   docsUrl: "http://docs.example",
   log: createLogger({ name: "minimal-gateway", level: "silent" }),

@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
-import type { ServiceName } from "@pragma/contracts/service-names";
+import type { ServiceHealth, ServiceList } from "@pragma/contracts/service-health";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { createLoggedErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
 import {
   buildQueryHandlingHeaders,
@@ -14,7 +15,14 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
 import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-documents.ts";
-import { keylessRoutes, mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
+import {
+  keylessRoutes,
+  mcpPath,
+  routePrefixByStreamPath,
+  routeTable,
+  servicesPath,
+  waitingPaths,
+} from "./forwarding/route-table.ts";
 import { mcpMethods } from "./mcp/mcp-route.ts";
 import {
   anonymousKey,
@@ -40,6 +48,8 @@ interface GatewayAppOptions {
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   /** The last middleware of the MCP server's route. */
   mcp: GatewayMiddleware;
+  /** Returns the health of the gateway and of all services. */
+  listServices(): Promise<ServiceHealth[]>;
   documents: ApiDocuments;
   /** The URL of the documentation, which `/health` returns and to which errors lead. */
   docsUrl: string;
@@ -53,7 +63,7 @@ const ownMethods = "GET, HEAD, OPTIONS";
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, checkKey, trackStream, forwardTo, mcp } = middleware;
-  const { findCachedKey, documents, docsUrl, log } = middleware;
+  const { findCachedKey, listServices, documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -83,9 +93,10 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
   registerOwnRoute("/asyncapi.json", (context) => sendDocument(context, documents.asyncapi));
-  registerOwnRoute("/openapi.full.json", checkKey, (context) => {
-    if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
-    throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
+  registerOwnRoute("/openapi.full.json", checkKey, requireAdmin, (context) => sendDocument(context, documents.full));
+  registerOwnRoute(servicesPath, checkKey, requireAdmin, async (context) => {
+    const list: ServiceList = { services: await listServices() };
+    return toFetchResponse(jsonResponse(200, list, { "cache-control": "no-store" }), context.req.method);
   });
 
   app.post(mcpPath, checkKey, mcp);
@@ -105,6 +116,9 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   }
   for (const { method, path } of keylessRoutes) {
     app.on(method, path, identifyAsAnonymous, forwardTo(path, routeTable[path]));
+  }
+  for (const service of serviceNames) {
+    app.all(`${servicesPath}/${service}/*`, checkKey, forwardTo(servicesPath, service));
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;
@@ -138,6 +152,11 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
 const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
   context.get("request").key = anonymousKey;
   return next() as Promise<undefined>;
+};
+
+const requireAdmin: GatewayMiddleware = (context, next) => {
+  if (context.get("request").principal.scopes.includes("admin")) return next() as Promise<undefined>;
+  throw new ApiError("scope_missing", { detail: "This operation requires an API key with the scope admin." });
 };
 
 /** Middleware of the gateway's own routes, none of which has query parameters. */

@@ -6,6 +6,7 @@ import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { createReadinessReporter } from "@pragma/runtime/process/dependency-checks";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
   type ProcessComponent,
@@ -24,6 +25,7 @@ import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
+import { createServiceList } from "./health/list-services.ts";
 import { createKeylessRequestLimit, limitConnectionsPerAddress } from "./limits/address-limits.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
 import { createKeyCheck, createRequestRateLimiter, takeRateLimitToken } from "./limits/key-rate-limit.ts";
@@ -104,6 +106,19 @@ export async function startGateway({
     docsUrl: config.DOCS_URL,
     folder: join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs"),
   });
+  // Not required later, because the gateway serves known keys without accounts, and limits rates without Redis.
+  const startupChecks = {
+    accounts: async () => {
+      const request = { from: "gateway", path: readinessPath, timeoutMs: accountsCheckTimeoutMs } as const;
+      const { status } = await registry.request("accounts", request);
+      if (status !== 204) throw new Error(`accounts responded ${status}`);
+    },
+    redis: async () => {
+      if (!tokenLeases.isUp()) throw new Error("not connected");
+    },
+    nats: bus.checkConnection,
+  };
+  const health = createReadinessReporter(() => [{ name: "gateway", checks: {}, optionalChecks: startupChecks }]);
   const app = createGatewayApp({
     requestId: createGatewayRequest({
       proxies: { trustedProxies: config.TRUSTED_PROXY_COUNT, publicUrl: config.PUBLIC_URL },
@@ -132,6 +147,7 @@ export async function startGateway({
       corsOrigins: config.CORS_ORIGINS,
       timeoutSeconds: config.UPSTREAM_TIMEOUT_SECONDS,
     }),
+    listServices: createServiceList(registry, () => health.describeHealth("gateway")),
     documents,
     docsUrl: config.DOCS_URL,
     log,
@@ -181,18 +197,7 @@ export async function startGateway({
     name: "gateway",
     port: listening.port,
     checks: {},
-    // Not required later, because the gateway serves known keys without accounts, and limits rates without Redis.
-    startupChecks: {
-      accounts: async () => {
-        const request = { from: "gateway", path: readinessPath, timeoutMs: accountsCheckTimeoutMs } as const;
-        const { status } = await registry.request("accounts", request);
-        if (status !== 204) throw new Error(`accounts responded ${status}`);
-      },
-      redis: async () => {
-        if (!tokenLeases.isUp()) throw new Error("not connected");
-      },
-      nats: bus.checkConnection,
-    },
+    startupChecks,
     drain: () => listening.drain(),
     async stop() {
       const stopped = listening.stop();

@@ -7,6 +7,7 @@ import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-opera
 import type { RouteAudience } from "@pragma/runtime/http/define-route";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { productVersion } from "@pragma/runtime/process/product-version";
+import { deadLetterRoutes } from "@pragma/runtime/service/dead-letter-routes";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createAsyncApiDocument } from "./asyncapi-document.ts";
 import { updateLimitsTable } from "./limits-table.ts";
@@ -56,6 +57,11 @@ const openApiTags = [
   { name: "Usage", description: "Numbers of requests and failed requests of API keys" },
   { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
   {
+    name: "Services",
+    description: "The services of the API: their health, and the events that they could not process",
+  },
+  { name: "Erasures", description: "The erasure of personal data in tills, reports, orders and messages" },
+  {
     name: "API documents",
     description: "Machine-readable descriptions of this API and its webhooks, in the OpenAPI and AsyncAPI formats",
   },
@@ -89,7 +95,11 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   },
 }));
 
-const operations = [...gatewayServedOperations, ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes)];
+const operations = [
+  ...gatewayServedOperations,
+  ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes),
+  ...deadLetterRoutes,
+];
 
 const publicDocument = createDocumentFor(["public"]);
 const documents = {

@@ -1,4 +1,4 @@
-import { boundedArray } from "@pragma/contracts/fields";
+import { CreateErasureRequest } from "@pragma/contracts/erasure";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { locationLimits } from "@pragma/runtime/admission/limits";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
@@ -61,17 +61,12 @@ import { startExportLoop } from "./exports/run-export.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
 import { mergeMetricMonthsTask } from "./metrics/periodic/merge-metric-months.ts";
 import { getMetricsMetaRoute, getMetricsRoute } from "./metrics/routes/metrics.ts";
+import { createErasureRoute } from "./retention/erasure-route.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "./retention/remove-expired-tills.ts";
 import { publishErasureEvents } from "./retention/request-erasure.ts";
 import { eraseExpiredDataTask } from "./retention/request-expired-data-erasure.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 import { createTillCalculator } from "./till-calculator.ts";
-
-const locationId = z.guid();
-const erasureRequestSchema = z.union([
-  z.object({ locationId, orderIds: boundedArray(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
-  z.object({ locationId, before: z.iso.date() }),
-]);
 
 /** Longer than events are stored in their stream. */
 const endedShiftRetentionDays = 60;
@@ -93,7 +88,7 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingCon
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
   );
   app.post("/erasures", async (context) => {
-    const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
+    const parsed = CreateErasureRequest.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
     return context.json(await publishErasureEvents(db, parsed.data, operatorCommandAuditSource));
   });
@@ -236,6 +231,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     getBulkExportRoute,
     deleteBulkExportRoute,
     getBulkExportFileRoute,
+    createErasureRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
   requestHandlers: [tillDryRunHandler],

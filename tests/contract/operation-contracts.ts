@@ -15,6 +15,7 @@ import { metricsContractTestCases } from "./tags/metrics.ts";
 import { ordersContractTestCases } from "./tags/orders.ts";
 import { reportsContractTestCases } from "./tags/reports.ts";
 import { sandboxesContractTestCases } from "./tags/sandboxes.ts";
+import { erasuresContractTestCases, servicesContractTestCases } from "./tags/services.ts";
 import { tillsContractTestCases } from "./tags/tills.ts";
 import { usageContractTestCases } from "./tags/usage.ts";
 import { webhooksContractTestCases } from "./tags/webhooks.ts";
@@ -35,6 +36,8 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...apiKeysContractTestCases,
   ...usageContractTestCases,
   ...auditLogContractTestCases,
+  ...servicesContractTestCases,
+  ...erasuresContractTestCases,
   ...webhooksContractTestCases,
   ...changesContractTestCases,
   ...jobsContractTestCases,

@@ -1,4 +1,5 @@
 import { Health } from "@pragma/contracts/health";
+import { ServiceList } from "@pragma/contracts/service-health";
 import type { ApiOperationDefinition } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
 
@@ -73,5 +74,17 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     summary: "Download the full OpenAPI document",
     description: "Returns the OpenAPI 3.1 document with all operations, including the operations for operators.",
     responses: describeDocument(openApiDocumentSchema),
+  },
+  {
+    ...shared,
+    path: "/v1/services",
+    operationId: "listServices",
+    tag: "Services",
+    audience: "operator",
+    scope: "admin",
+    summary: "Check the health of services",
+    description:
+      "Returns the health of the gateway and of each service: whether it accepts requests, and which of the servers it depends on respond. If several instances of a service run, one of them responds.",
+    responses: { 200: { description: "The gateway and the services", schema: ServiceList } },
   },
 ];

@@ -36,6 +36,9 @@ describe("a path", () => {
     ["/v1/catalog/taxes", "catalog"],
     ["/v1/webhooks/deliveries/x", "webhooks"],
     ["/v1/changes/?wait=1", "webhooks"],
+    ["/v1/erasures", "reporting"],
+    ["/v1/services/till-ingest/dead-letters", "till-ingest"],
+    ["/v1/services/webhooks/dead-letters/x/retry", "webhooks"],
     ["/v1/tills/../reports/", "reporting"],
     ["/v1/tills/%2E%2e/reports?x=../y", "reporting"],
   ])("%s is routed to %s", async (path, service) => {

@@ -24,6 +24,9 @@ export const routeTable = {
   "/v1/usage": "accounts",
   "/v1/audit": "accounts",
   "/v1/sandboxes": "sandboxes",
+  "/v1/erasures": "reporting",
+  // The third segment names the service. Requests with an unknown name need a service, too, which rejects them.
+  "/v1/services": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
 /** The routes that need no API key. They are limited by client address only, whether or not a key is sent. */
@@ -31,6 +34,9 @@ export const keylessRoutes = [{ method: "POST", path: "/v1/sandboxes" }] as cons
   method: string;
   path: keyof typeof routeTable;
 }[];
+
+/** The prefix of the paths that every service serves. The next segment of the path names the service. */
+export const servicesPath = "/v1/services" satisfies keyof typeof routeTable;
 
 /** Returns the first two segments of a path, as in the prefixes of the route table. */
 export const getRoutePrefix = (path: string): string => path.split("/", 3).join("/");

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
+import type { ServiceHealth } from "@pragma/contracts/service-health";
 import { Hono } from "hono";
 import type { z } from "zod";
 import type { LargeResponseLimiter } from "../admission/large-response-limiter.ts";
@@ -48,12 +49,17 @@ interface ServiceAppOptions<Services> {
   largeResponses: LargeResponseLimiter;
   admission: RequestAdmission;
   checkReadiness(): Promise<void>;
+  /** Returns the results of all checks of the service. */
+  describeHealth(): Promise<ServiceHealth>;
   log: Logger;
   metrics: PrometheusMetrics;
 }
 
 /** The path at which the gateway checks a service. These requests are not logged, traced or measured. */
 export const readinessPath = "/internal/ready";
+
+/** The path at which the gateway reads the health of a service, for operators. */
+export const healthPath = "/internal/health";
 
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceAppFetch {
   const app = new Hono<{ Bindings: ServiceHonoBindings }>({ strict: false });
@@ -71,6 +77,9 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
     );
     return new Response(null, { status });
   });
+  app.get(healthPath, async ({ env }) =>
+    env.requestIdentity ? Response.json(await options.describeHealth()) : new Response(null, { status: 401 }),
+  );
   app.notFound((hono) => serveRequest(hono, createUnmatchedRoute(app, hono.req.path), options));
   return (request, bindings = {}) => app.fetch(request, bindings);
 }

@@ -1,14 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import { DeadLetter, RetriedDeadLetters } from "@pragma/contracts/dead-letter";
 import type { BusEventData } from "@pragma/contracts/events";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { type OwnTestServers, startOwnTestServers } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { listPublishedTestEvents } from "../testing/published-events.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { startTestService, type TestService } from "../testing/test-service.ts";
+import { buildTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { writeEventToOutbox } from "./outbox.ts";
 
 type LocationUpdated = BusEventData<"location.updated">;
@@ -111,6 +114,58 @@ describe("a handler that fails", () => {
     ]);
     expect(await countEffects(failingLocationId)).toBe(1);
     expect(await findDeadLetter(failingLocationId)).toBeUndefined();
+  });
+
+  it("is listed for operators with its reason and location, and retried by an API key that the audit log names", async () => {
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
+    const path = "/v1/services/accounts/dead-letters";
+    const listPage = paginatedSchema(DeadLetter);
+    let isFailing = true;
+    beforeEffect = () => {
+      if (isFailing) throw new PermanentEventError("cannot be stored");
+    };
+    const locationIds = [await publishTestLocationUpdatedEvent(service.db)];
+    await eventually("the first dead letter", () => findDeadLetter(locationIds[0] ?? ""));
+    locationIds.push(await publishTestLocationUpdatedEvent(service.db));
+    await eventually("the second dead letter", () => findDeadLetter(locationIds[1] ?? ""));
+    const first = await service.getJson(`${path}?size=1`, listPage, operator);
+    expect(first.data).toMatchObject([{ type: "location.updated", locationId: locationIds[1] }]);
+    expect(first.data[0]?.reason).toContain("cannot be stored");
+    const second = await service.getJson(`${path}?size=1&pageToken=${first.nextPageToken}`, listPage, operator);
+    const [letter] = second.data;
+    expect(letter).toMatchObject({ locationId: locationIds[0], subscription: "location.updated" });
+
+    const retry = async () => {
+      const request = { method: "POST", path: `${path}/${letter?.eventId}/retry`, principal: operator };
+      return (await service.sendJson(request, { status: 200, schema: RetriedDeadLetters })).retries;
+    };
+    expect(await retry()).toMatchObject([{ isDone: false, reason: expect.stringContaining("cannot be stored") }]);
+    isFailing = false;
+    expect(await retry()).toEqual([{ subscription: "location.updated", isDone: true, reason: null }]);
+    expect(await retry()).toEqual([]);
+    const audited = await eventually("the audit event", async () => {
+      const events = await listPublishedTestEvents(environment, "audit.recorded", letter?.eventId ?? "");
+      return events.length > 0 && events;
+    });
+    expect(audited).toMatchObject([
+      {
+        action: "dead_letter.retried",
+        locationId: locationIds[0],
+        actor: { type: "key", keyId: operator.keyId },
+        details: { service: "accounts" },
+      },
+    ]);
+  });
+
+  it("is hidden from API keys of locations, and from requests about another service", async () => {
+    const principal = buildTestPrincipal({ scopes: ["consumers:write", "audit:read", "locations:any"] });
+    const path = "/v1/services/accounts/dead-letters";
+    expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({ code: "scope_missing" });
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
+    const otherPath = "/v1/services/webhooks/dead-letters";
+    expect(await service.requestProblem({ method: "GET", path: otherPath, principal: operator })).toMatchObject({
+      code: "route_not_found",
+    });
   });
 
   it("with a statement timeout is retried several times before the event becomes a dead letter", async () => {

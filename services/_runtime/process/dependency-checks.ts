@@ -1,3 +1,4 @@
+import type { ServiceHealth } from "@pragma/contracts/service-health";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
@@ -68,6 +69,16 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
       });
       const states = Object.fromEntries(await Promise.all(parts));
       return { status: isReady ? "ready" : "not ready", parts: states };
+    },
+    /** Returns the health of the only component, for operators who have only an API key. */
+    async describeHealth(name: ServiceHealth["name"]): Promise<ServiceHealth> {
+      const { status, parts } = await this.report();
+      const checks = Object.entries(parts[name] ?? {}).map(([dependency, state]) => ({
+        name: dependency,
+        error: state === "ok" ? null : state,
+      }));
+      if (status !== "ready") return { name, state: "failing", checks };
+      return { name, state: checks.some(({ error }) => error !== null) ? "degraded" : "ok", checks };
     },
     registerMetrics(metrics: PrometheusMetrics): void {
       metrics.observeGauges("dependency_up", "1 while a dependency of a service or of the gateway responds", () =>

@@ -11,7 +11,7 @@ import { createDatabasePool, queryOnNewConnection } from "../database/postgres.t
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
-import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
+import { type AuditSource, operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
 import { startConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import {
   type DeadLetter,
@@ -26,11 +26,12 @@ import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messa
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
-import { createDependencyProbe } from "../process/dependency-checks.ts";
+import { createDependencyProbe, createReadinessReporter } from "../process/dependency-checks.ts";
 import type { ProcessContext } from "../process/run-process.ts";
 import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
+import { type DeadLetterRoutesContext, deadLetterRoutes } from "./dead-letter-routes.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
 import { createRuntimeTasks } from "./remove-expired-rows.ts";
@@ -145,20 +146,7 @@ export async function startService(
     const largeResponses = new LargeResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
     metrics.observeGauge("unread_response_bytes", unreadBytesHelp, () => largeResponses.unreadBytes, { service: name });
-    const app = createServiceApp({
-      service: name,
-      docsUrl: config.DOCS_URL,
-      routes: definition.routes,
-      services,
-      handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
-      largeResponses,
-      checkReadiness: leadership.checkConnection,
-      admission: createRequestAdmission(),
-      log,
-      metrics,
-    });
-
-    const retryDeadLetter = async (deadLetter: DeadLetter) => {
+    const retryDeadLetter = async (deadLetter: DeadLetter, audit: AuditSource) => {
       const { subscription: type } = deadLetter;
       const subscription = subscriptions.find((candidate) => candidate.type === type);
       try {
@@ -169,22 +157,23 @@ export async function startService(
         );
         await db.transaction(async (tx) => {
           await deleteDeadLetter(tx, deadLetter);
-          await publishAuditEvent(tx, operatorCommandAuditSource, {
+          await publishAuditEvent(tx, audit, {
             ...{ action: "dead_letter.retried", target: { type: "event", id: deadLetter.eventId } },
             locationId: eventLocationSchema.safeParse(envelope.data).data?.locationId ?? null,
             details: { service: name, event: type },
           });
         });
         log.info({ eventId: deadLetter.eventId, event: type }, "dead letter handled");
-        return { subscription: type, done: true };
+        return { subscription: type, isDone: true, reason: null };
       } catch (error) {
-        return { subscription: type, done: false, reason: describeErrorChain(error) };
+        return { subscription: type, isDone: false, reason: describeErrorChain(error) };
       }
     };
+    const retryDeadLetters: DeadLetterRoutesContext["retryDeadLetters"] = async (eventId, audit) =>
+      Promise.all((await findDeadLettersOfEvent(db, eventId)).map((deadLetter) => retryDeadLetter(deadLetter, audit)));
 
-    return {
+    const dependencies = {
       name,
-      fetch: app,
       // Uses the connection outside the pool, because a pool whose connections are all in use must not make all
       // instances unready at the same time.
       checks: { postgres: leadership.checkConnection },
@@ -197,10 +186,34 @@ export async function startService(
         progress: stallDetector.check,
         ...checks,
       },
+    };
+    const readiness = createReadinessReporter(() => [dependencies]);
+    const deadLetterContext: DeadLetterRoutesContext = { db, serviceName: name, retryDeadLetters };
+    const app = createServiceApp({
+      service: name,
+      docsUrl: config.DOCS_URL,
+      routes: [...definition.routes, ...deadLetterRoutes],
+      services: { ...(services as object), ...deadLetterContext },
+      handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
+      largeResponses,
+      checkReadiness: leadership.checkConnection,
+      describeHealth: () => readiness.describeHealth(name),
+      admission: createRequestAdmission(),
+      log,
+      metrics,
+    });
+
+    return {
+      ...dependencies,
+      fetch: app,
       listInFlightEvents: () => eventConsumers.flatMap(({ progress }) => progress.listInFlightEvents()),
       deadLetters: {
         list: () => listDeadLetters(db),
-        retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
+        retry: async (eventId: string) =>
+          (await retryDeadLetters(eventId, operatorCommandAuditSource)).map(({ isDone, reason, ...retry }) => ({
+            ...{ ...retry, done: isDone },
+            ...(reason !== null && { reason }),
+          })),
       },
       ...opsResources,
       beforeStop() {

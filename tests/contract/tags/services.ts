@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import type { TagContractTestCases } from "../operation-contract.ts";
+
+export const servicesContractTestCases: TagContractTestCases = {
+  listServices: {
+    requestsByOutcome: { 200: ({ product }) => ({ key: product.adminKey }) },
+    statusForOtherLocation: 403,
+  },
+  listDeadLetters: {
+    requestsByOutcome: { 200: ({ product }) => ({ path: { service: "reporting" }, key: product.adminKey }) },
+    statusForOtherLocation: 403,
+  },
+  retryDeadLetter: {
+    requestsByOutcome: {
+      200: ({ product }) => ({ path: { service: "webhooks", eventId: randomUUID() }, key: product.adminKey }),
+    },
+    statusForOtherLocation: 403,
+  },
+};
+
+export const erasuresContractTestCases: TagContractTestCases = {
+  createErasure: {
+    requestsByOutcome: {
+      202: ({ product, testLocation: { locationId } }) => ({
+        key: product.adminKey,
+        body: { locationId, orderIds: [randomUUID()] },
+      }),
+      location_not_found: ({ product }) => ({
+        key: product.adminKey,
+        body: { locationId: randomUUID(), before: "2020-01-01" },
+      }),
+    },
+    statusForOtherLocation: 403,
+  },
+};
