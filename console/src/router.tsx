@@ -11,7 +11,15 @@ import {
 } from "./search-params.ts";
 import { NotFound, ViewError } from "./shell/failed-view.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { deliveryStates, metricComparisons, usageRanges, webhookEvents } from "./text/choices.ts";
+import {
+  auditActions,
+  auditActors,
+  deliveryStates,
+  metricComparisons,
+  serviceNames,
+  usageRanges,
+  webhookEvents,
+} from "./text/choices.ts";
 import { Progress } from "./ui/loaded.tsx";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
@@ -125,6 +133,58 @@ const routes = [
     path: "/sandbox",
     validateSearch: readSearch((search) => ({ page: readPage(search) })),
     component: lazyRouteComponent(() => import("./sandbox/sandbox-page.tsx"), "SandboxPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator",
+    component: lazyRouteComponent(() => import("./operator/overview-page.tsx"), "OverviewPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator/locations",
+    validateSearch: readSearch((search) => ({
+      name: readText(search, "name"),
+      range: readChoice(search, "range", usageRanges),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./operator/locations-page.tsx"), "LocationsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator/locations/$id",
+    component: lazyRouteComponent(() => import("./operator/location-page.tsx"), "LocationPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator/consumers",
+    validateSearch: readSearch((search) => ({
+      name: readText(search, "name"),
+      range: readChoice(search, "range", usageRanges),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./operator/consumers-page.tsx"), "ConsumersPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator/dead-letters",
+    validateSearch: readSearch((search) => ({
+      service: readChoice(search, "service", serviceNames),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./operator/dead-letters-page.tsx"), "DeadLettersPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/operator/audit",
+    validateSearch: readSearch((search) => ({
+      action: readChoice(search, "action", auditActions),
+      actor: readChoice(search, "actor", auditActors) ?? readId(search, "actor"),
+      location: readId(search, "location"),
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./operator/audit-page.tsx"), "AuditPage"),
   }),
 ] as const;
 

@@ -2,7 +2,7 @@ import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { text } from "../text/text.ts";
 
 interface NavigationItem {
-  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/sandbox";
+  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/sandbox" | "/operator";
   label: string;
   /** The scopes of which a key needs one to see the view. Empty if every key may see it. */
   scopes: CurrentKey["scopes"];
@@ -22,7 +22,11 @@ export const navigationItems: NavigationItem[] = [
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
   { to: "/sandbox", label: text.sandbox.title, scopes: [], needsLocation: true, needsSandbox: true },
+  { to: "/operator", label: text.operator.title, scopes: ["admin"], needsLocation: false },
 ];
+
+/** The view that an operator's key opens first, because it has no location. */
+export const operatorPath = "/operator";
 
 export const isAllowed = (key: CurrentKey, item: NavigationItem): boolean => findObstacle(key, item) === null;
 

@@ -1,6 +1,7 @@
 import { daysTexts } from "./days.ts";
 import { homeTexts } from "./home.ts";
 import { metricsTexts } from "./metrics.ts";
+import { operatorTexts } from "./operator.ts";
 import { ordersTexts } from "./orders.ts";
 import { reportsTexts } from "./reports.ts";
 import { requestsTexts } from "./requests.ts";
@@ -19,4 +20,5 @@ export const en = {
   ...requestsTexts,
   ...webhooksTexts,
   ...sandboxTexts,
+  ...operatorTexts,
 };

@@ -1,0 +1,68 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { Link } from "@tanstack/react-router";
+import { text } from "../text/text.ts";
+import { Moment } from "../ui/moment.tsx";
+import { Table } from "../ui/table.tsx";
+import { LocationLink } from "./location-link.tsx";
+
+type AuditEvent = ApiSchemaTypes["AuditEvent"];
+
+interface AuditTableProps {
+  events: readonly AuditEvent[];
+  /** The names of locations by ID. Absent if all events are about the same location. */
+  locationNames?: ReadonlyMap<string, string>;
+  empty: string;
+}
+
+export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) => (
+  <Table
+    label={text.operator.audit}
+    rows={events}
+    getKey={({ id }) => id}
+    empty={empty}
+    columns={[
+      { header: text.operator.when, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+      { header: text.operator.action, isRowHeader: true, cell: (event) => <AuditedChange event={event} /> },
+      { header: text.operator.actor, cell: ({ actor }) => <Actor actor={actor} /> },
+      ...(locationNames
+        ? [
+            {
+              header: text.operator.location,
+              cell: ({ locationId }: AuditEvent) =>
+                locationId === null ? (
+                  <span className="muted">–</span>
+                ) : (
+                  <LocationLink id={locationId} names={locationNames} />
+                ),
+            },
+          ]
+        : []),
+    ]}
+  />
+);
+
+function AuditedChange({ event: { action, target, details } }: { event: AuditEvent }) {
+  const facts = Object.entries(details).filter(([, value]) => value !== null);
+  return (
+    <>
+      <code>{action}</code>
+      <p className="audit-details">
+        {facts.length > 0
+          ? facts.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`).join(" · ")
+          : target.id}
+      </p>
+    </>
+  );
+}
+
+function Actor({ actor: { type, keyId, consumer, clientAddress } }: Pick<AuditEvent, "actor">) {
+  if (type !== "key") return text.operator.actors[type];
+  return (
+    <>
+      <Link to="/operator/audit" search={{ actor: keyId ?? undefined }}>
+        {consumer}
+      </Link>
+      <p className="audit-details">{clientAddress}</p>
+    </>
+  );
+}

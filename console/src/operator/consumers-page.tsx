@@ -1,0 +1,97 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useApi } from "../api/use-api.ts";
+import { usageRangeOf } from "../requests/usage-range.ts";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Button } from "../ui/button.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { Filters } from "../ui/fields.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Pagination } from "../ui/pagination.tsx";
+import { Table } from "../ui/table.tsx";
+import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
+import { NameFilter } from "./name-filter.tsx";
+import { OperatorView } from "./operator-view.tsx";
+import { UsageCell } from "./usage-columns.tsx";
+import { UsageRangeField } from "./usage-range-field.tsx";
+import { useUsageOf } from "./use-usage.ts";
+
+const route = getRouteApi("/operator/consumers");
+const pageSize = 20;
+
+/** The partners and applications by name, with what they may do and the requests of their keys. */
+export function ConsumersPage() {
+  const { name, range = "day", page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { number } = useFormats();
+  const [isCreating, setIsCreating] = useState(false);
+  const query = useApi(["consumers", name, page], (api) =>
+    api.GET("/v1/consumers", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
+  );
+  const usageOf = useUsageOf("consumer", usageRangeOf(range));
+  return (
+    <OperatorView
+      title={text.operator.consumers}
+      actions={
+        <>
+          <Button variant="primary" onPress={() => setIsCreating(true)}>
+            {text.operator.createConsumer}
+          </Button>
+          <CopyRequest url={query.data?.url} />
+        </>
+      }
+    >
+      <Filters>
+        <NameFilter
+          value={name}
+          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, name: chosen, page: undefined }) })}
+        />
+        <UsageRangeField
+          value={range}
+          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, range: chosen }) })}
+        />
+      </Filters>
+      <Loaded query={query}>
+        {({ data, meta }) => (
+          <>
+            <Table
+              label={text.operator.consumers}
+              rows={data}
+              getKey={({ id }) => id}
+              empty={text.operator.noConsumers}
+              columns={[
+                { header: text.operator.name, isRowHeader: true, cell: (consumer) => consumer.name },
+                {
+                  header: text.operator.scopes,
+                  isWideOnly: true,
+                  cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>,
+                },
+                {
+                  header: text.operator.rateLimit,
+                  isWideOnly: true,
+                  cell: ({ rateLimit }) =>
+                    rateLimit === null
+                      ? text.operator.defaultRateLimit
+                      : text.operator.rateOf(number(rateLimit.perSecond), number(rateLimit.burst)),
+                },
+                {
+                  header: text.operator.requests,
+                  isNumeric: true,
+                  cell: ({ id }) => <UsageCell usage={usageOf(id)} count="requestCount" />,
+                },
+                {
+                  header: text.operator.failed,
+                  isNumeric: true,
+                  cell: ({ id }) => <UsageCell usage={usageOf(id)} count="failedCount" />,
+                },
+              ]}
+            />
+            <Pagination meta={meta} />
+          </>
+        )}
+      </Loaded>
+      {isCreating && <CreateConsumerDialog onClose={() => setIsCreating(false)} />}
+    </OperatorView>
+  );
+}

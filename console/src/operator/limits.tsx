@@ -1,0 +1,138 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { useApi } from "../api/use-api.ts";
+import { useFormats, useSession } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Ago } from "../ui/moment.tsx";
+import { Section } from "../ui/section.tsx";
+import { Table } from "../ui/table.tsx";
+import { readAllPages } from "./read-all.ts";
+
+const refetchMs = 30_000;
+const minuteMs = 60_000;
+const shownKeys = 8;
+/** A share of the rate limit from which a key soon exceeds it, because requests do not arrive evenly. */
+const nearlyUsed = 0.7;
+
+/** The keys that use most of their rate limit: how many requests they sent in the last minutes, and how many they may send. */
+export function BusiestKeys() {
+  const { number, rate } = useFormats();
+  const { key } = useSession();
+  const usage = useApi(
+    ["usage", "busiest"],
+    (api) => {
+      // The current minute and the five before it. Counts arrive within a minute.
+      const since = new Date(Date.now() - 5 * minuteMs).toISOString();
+      const groupBy = "key,consumer,location";
+      return api.GET("/v1/usage", { params: { query: { groupBy, granularity: "minute", since, size: 100 } } });
+    },
+    { refetchMs },
+  );
+  const consumers = useApi(["consumers", "limits"], (api) =>
+    readAllPages((page) => api.GET("/v1/consumers", { params: { query: page } })),
+  );
+  const limits = new Map(consumers.data?.data.items.map(({ id, rateLimit }) => [id, rateLimit]));
+  // A consumer without a rate limit of its own has the default, which the API states for the signed-in key.
+  const defaultLimit = limits.get(key.consumer.id) === null ? key.rateLimit.perSecond : undefined;
+  const seconds = 5 * 60;
+  const toRow = (counted: ApiSchemaTypes["UsageCount"]) => {
+    const perSecond = counted.requestCount / seconds;
+    const limit = limits.get(counted.consumerId ?? "")?.perSecond ?? defaultLimit;
+    return { ...counted, perSecond, limit, share: limit === undefined ? 0 : perSecond / limit };
+  };
+  return (
+    <Section title={text.operator.busiest} actions={<CopyRequest url={usage.data?.url} />}>
+      <p className="section-hint">{text.operator.busiestHint}</p>
+      <Loaded query={usage}>
+        {({ data }) => (
+          <Table
+            label={text.operator.busiest}
+            rows={data
+              .map(toRow)
+              .sort((one, other) => other.share - one.share || other.perSecond - one.perSecond)
+              .slice(0, shownKeys)}
+            getKey={({ keyId }) => keyId ?? ""}
+            empty={text.operator.noneBusy}
+            columns={[
+              { header: text.operator.consumer, isRowHeader: true, cell: ({ consumerName }) => consumerName },
+              {
+                header: text.operator.location,
+                isWideOnly: true,
+                cell: ({ locationId, locationName }) =>
+                  locationId === null ? text.operator.operatorKey : (locationName ?? text.operator.unnamed(locationId)),
+              },
+              { header: text.operator.key, isWideOnly: true, cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
+              {
+                header: text.operator.perSecond,
+                isNumeric: true,
+                cell: ({ perSecond }) => number(Math.round(perSecond * 10) / 10),
+              },
+              {
+                header: text.operator.limit,
+                isNumeric: true,
+                cell: ({ limit }) => (limit === undefined ? "–" : number(limit)),
+              },
+              {
+                header: text.operator.share,
+                isNumeric: true,
+                cell: ({ limit, share }) => {
+                  const used = limit === undefined ? "–" : rate(Math.round(share * 100) * 100);
+                  return share < nearlyUsed ? used : <Badge tone={share < 1 ? "warning" : "bad"}>{used}</Badge>;
+                },
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** The errors of requests that exceeded a limit. */
+const limitErrors: readonly (string | null)[] = [
+  "rate_limited",
+  "quota_exceeded",
+  "limit_reached",
+  "too_many_jobs",
+  "too_many_streams",
+  "too_many_waiting_requests",
+  "too_many_sandboxes",
+];
+
+export function RefusedRequests() {
+  const { number } = useFormats();
+  const query = useApi(
+    ["failures", "limits"],
+    (api) => api.GET("/v1/usage/failures", { params: { query: { size: 100 } } }),
+    { refetchMs },
+  );
+  return (
+    <Section title={text.operator.refused} actions={<CopyRequest url={query.data?.url} />}>
+      <p className="section-hint">{text.operator.refusedHint}</p>
+      <Loaded query={query}>
+        {({ data }) => (
+          <Table
+            label={text.operator.refused}
+            rows={data.filter(({ code }) => limitErrors.includes(code)).slice(0, shownKeys)}
+            getKey={({ id }) => id}
+            empty={text.operator.noneRefused}
+            columns={[
+              { header: text.operator.consumer, isRowHeader: true, cell: ({ consumerName }) => consumerName },
+              {
+                header: text.operator.location,
+                isWideOnly: true,
+                cell: ({ locationId, locationName }) =>
+                  locationId === null ? text.operator.operatorKey : (locationName ?? text.operator.unnamed(locationId)),
+              },
+              { header: text.operator.limit, cell: ({ code }) => <code>{code}</code> },
+              { header: text.operator.requests, isNumeric: true, cell: ({ count }) => number(count) },
+              { header: text.operator.when, cell: ({ failedAt }) => <Ago at={failedAt} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}

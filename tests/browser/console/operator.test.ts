@@ -1,0 +1,213 @@
+import { randomUUID } from "node:crypto";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PragmaUnderTest, startPragmaUnderTest } from "../../harness/pragma-under-test.ts";
+import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";
+import { checkView } from "./check-view.ts";
+import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
+
+const locationName = "Le Bistrot du Port";
+
+let environment: IsolatedTestEnvironment;
+let sql: postgres.Sql;
+let product: PragmaUnderTest;
+let testLocation: TestLocation;
+let orderId: string;
+let site: ConsoleUnderTest;
+
+beforeAll(async () => {
+  environment = await createMigratedTestEnvironment({ USAGE_INTERVAL_SECONDS: "1" });
+  sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
+  product = await startPragmaUnderTest(environment.variables);
+  testLocation = await createTestLocation(product, { scopes: ["usage:read", "reports:read", "tills:write"] });
+  const path = `/v1/locations/${testLocation.locationId}`;
+  const body = { locationSettings: { locationName } };
+  expect((await testLocation.request("PATCH", path, { key: product.adminKey, body })).status).toBe(200);
+  const till = generateTill({ seed: "operator", orders: 5, day: "2026-05-29" });
+  orderId = till.orderList[0]?.id ?? "";
+  await testLocation.pushTillWithRetries(till);
+  await testLocation.waitForReports(1);
+  for (let index = 0; index < 3; index++) await testLocation.request("GET", "/v2/reports?size=1000");
+  await eventually("the requests to be counted", async () => {
+    const { data } = await testLocation.getJson<{ data: unknown[] }>("/v1/usage/failures");
+    return data.length > 0;
+  });
+  site = await startConsoleInBrowser(product.url);
+}, 120_000);
+afterAll(async () => {
+  await site?.close();
+  await product?.stop();
+  await sql?.end();
+  await environment?.remove();
+});
+
+/** Stores an event as a dead letter, as a service does after its last attempt. `data` is valid unless it is empty. */
+async function insertDeadLetter(service: "accounts" | "reporting", data: object, reason: string): Promise<string> {
+  const eventId = randomUUID();
+  const type = "device.seen";
+  const subject = testLocation.locationId;
+  const body = JSON.stringify({
+    ...{ specversion: "1.0", id: eventId, type, source: "/pragma", time: new Date().toISOString(), subject },
+    data: { locationId: testLocation.locationId, ...data },
+  });
+  await sql`
+    insert into ${sql(buildServiceSchemaName(environment.namespace, service))}.dead_letters ${sql({
+      ...{ event_id: eventId, subscription: type, subject, type, body, reason },
+    })}`;
+  return eventId;
+}
+
+const seenDevice = { deviceId: "till-7", name: "Bar", seenAt: "2026-05-29T10:00:00.000Z" };
+
+it("opens for an operator's key, and states what each service checks", async () => {
+  const { page, errors, close } = await site.openView("/", { apiKey: product.adminKey });
+  await page.getByRole("heading", { name: "Operator", level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/operator");
+  const services = page.getByRole("region", { name: "Services" });
+  await services.getByRole("row", { name: /^gateway OK/ }).waitFor();
+  expect(await services.getByRole("row").count()).toBe(10);
+  await page.getByRole("region", { name: "Keys by use of their rate limit" }).getByText(locationName).first().waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("finds a location by a part of its name, with its requests and failures", async () => {
+  const { page, errors, close } = await site.openView("/operator/locations", { apiKey: product.adminKey });
+  await page.getByLabel("Name contains").fill("bistrot du");
+  const row = page.getByRole("row", { name: new RegExp(locationName) });
+  await row.getByText("3", { exact: true }).waitFor();
+  await expect.poll(() => new URL(page.url()).searchParams.get("name")).toBe("bistrot du");
+  await row.getByRole("link", { name: locationName }).click();
+  await page.getByRole("heading", { name: locationName, level: 1 }).waitFor();
+  await page.getByText("GET /v2/reports").first().waitFor();
+  await page.getByText("location.changed").waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("creates a location and a consumer", async () => {
+  const { page, errors, close } = await site.openView("/operator/locations", { apiKey: product.adminKey });
+  await page.getByRole("button", { name: "Create location" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create location" });
+  await dialog.getByLabel("Name").fill("Café Neuf");
+  await dialog.getByLabel("Organization ID").fill("12");
+  await dialog.getByLabel("Agency ID").fill("3");
+  await dialog.getByRole("button", { name: "Create location" }).click();
+  await dialog.getByRole("link", { name: "Open location" }).click();
+  await page.getByRole("heading", { name: "Café Neuf", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Consumers" }).click();
+  await page.getByRole("button", { name: "Create consumer" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("Stock keeper");
+  await page.getByRole("dialog").getByRole("button", { name: "Create consumer" }).click();
+  await page.getByText("Stock keeper was created with these scopes:").waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("row", { name: /^Stock keeper/ }).waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("retries a dead letter, or states why it failed again", async () => {
+  await insertDeadLetter("accounts", seenDevice, "Error: the first attempt failed");
+  const invalidId = await insertDeadLetter("accounts", {}, "Error: invalid from the beginning");
+  const { page, errors, close } = await site.openView("/operator/dead-letters", { apiKey: product.adminKey });
+  const invalid = page.getByRole("listitem").filter({ hasText: "invalid from the beginning" });
+  await invalid.getByRole("button", { name: "Retry device.seen" }).click();
+  await invalid.getByText(/The retry failed: .*Invalid data in event device\.seen/).waitFor();
+  const valid = page.getByRole("listitem").filter({ hasText: "the first attempt failed" });
+  await valid.getByText(locationName).waitFor();
+  await valid.getByRole("button", { name: "Retry device.seen" }).click();
+  await page.getByText("The event was processed.").waitFor();
+  await valid.waitFor({ state: "detached" });
+  await page.getByText(invalidId.slice(0, 8)).waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("erases an order only after the name of the location was typed, and lists the erasure in the audit log", async () => {
+  const { page, errors, close } = await site.openView(`/operator/locations/${testLocation.locationId}`, {
+    apiKey: product.adminKey,
+  });
+  await page.getByRole("button", { name: "Erase personal data" }).click();
+  const dialog = page.getByRole("dialog", { name: "Erase personal data" });
+  const erase = dialog.getByRole("button", { name: "Erase personal data" });
+  await dialog.getByLabel("Order IDs, separated by spaces or lines").fill(orderId);
+  await dialog.getByLabel(`To confirm, type ${locationName}`).fill("Le Bistrot");
+  expect(await erase.isDisabled()).toBe(true);
+  await dialog.getByLabel(`To confirm, type ${locationName}`).fill(locationName);
+  await erase.click();
+  await dialog.getByText("The personal data of 1 till is being erased.").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("link", { name: "All changes" }).click();
+  await expect
+    .poll(async () => {
+      await page.reload();
+      return page.getByText("personal_data.erased").count();
+    })
+    .toBeGreaterThan(0);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("reprocesses all tills of a location, and shows the progress", async () => {
+  const { page, errors, close } = await site.openView(`/operator/locations/${testLocation.locationId}`, {
+    apiKey: product.adminKey,
+  });
+  await page.getByRole("button", { name: "Reprocess tills" }).click();
+  const dialog = page.getByRole("dialog", { name: "Reprocess tills" });
+  await dialog.getByLabel("All tills").check();
+  await dialog.getByRole("button", { name: "Reprocess tills" }).click();
+  await dialog.getByText("All 1 tills are queued.").waitFor({ timeout: 20_000 });
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("filters the audit log by action and location, in the URL", async () => {
+  const { page, close } = await site.openView("/operator/audit", { apiKey: product.adminKey });
+  await page.getByRole("table").waitFor();
+  await page.getByRole("button", { name: /Action/ }).click();
+  await page.getByRole("option", { name: "location.changed" }).click();
+  await expect.poll(() => new URL(page.url()).search).toBe("?action=location.changed");
+  await page.getByRole("link", { name: locationName }).first().waitFor();
+  expect(await page.getByText("key.created", { exact: true }).count()).toBe(0);
+  await close();
+});
+
+it("is not shown to the key of a location", async () => {
+  const { page, close } = await site.openView("/operator/locations", { apiKey: testLocation.key });
+  await page.getByRole("alert").getByText("It needs the scope admin.").waitFor();
+  expect(await page.getByRole("link", { name: "Operator" }).count()).toBe(0);
+  expect(await page.getByRole("table").count()).toBe(0);
+  await close();
+});
+
+describe("without violations", () => {
+  it("shows the health of services and the use of limits", async () => {
+    await checkView(site, "/operator", product.adminKey, async (page) => {
+      await page.getByRole("row", { name: /^gateway/ }).waitFor();
+      await page.getByText("None of the latest failed requests").waitFor();
+    });
+  });
+
+  it.each(["locations", "consumers", "audit"])("lists %s", async (view) => {
+    await checkView(site, `/operator/${view}`, product.adminKey, (page) => page.getByRole("table").waitFor());
+  });
+
+  it("shows a location", async () => {
+    const path = `/operator/locations/${testLocation.locationId}`;
+    await checkView(site, path, product.adminKey, async (page) => {
+      await page.getByText("GET /v2/reports").first().waitFor();
+      await page.getByText("location.changed").waitFor();
+    });
+  });
+
+  it("lists dead letters", async () => {
+    await insertDeadLetter("reporting", {}, "Error: The object of the till is missing. <- Error: ENOENT: no such file");
+    await checkView(site, "/operator/dead-letters", product.adminKey, (page) =>
+      page.getByText("The object of the till is missing.").waitFor(),
+    );
+  });
+});
