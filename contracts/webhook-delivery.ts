@@ -31,6 +31,12 @@ export const WebhookDelivery = object({
 
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
+const WebhookSignatureHeaders = object({
+  "webhook-id": field.uuid("ID of the message"),
+  "webhook-timestamp": field.text("When the request was signed, in seconds since 1970"),
+  "webhook-signature": field.text("One signature for each secret that was active, separated by spaces"),
+});
+
 export const WebhookDeliveryAttempt = object({
   generation: field.positiveInteger(
     "1 for the original delivery, incremented each time the delivery is replayed or recovered",
@@ -40,6 +46,10 @@ export const WebhookDeliveryAttempt = object({
   milliseconds: field.nullableCount(
     "Duration of the attempt in milliseconds; null while it is in progress or if unknown",
   ),
+  signatureHeaders: WebhookSignatureHeaders.nullable().meta({
+    description:
+      "Headers that identified and signed the request, to [verify its signature](/docs/webhooks#verifying-signatures) again; null if no request was sent, if its result is unknown, or if personal data was erased from the message since",
+  }),
   status: field.nullableInteger("HTTP status code of the response; null if there was no response"),
   error: field.nullableText("Reason for the failure; null if the attempt succeeded or is in progress"),
   response: field.nullableText("First 20 KB of the response body; null if there was no response"),
@@ -64,6 +74,11 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
         number: 1,
         startedAt: "2026-05-29T10:31:12.480Z",
         milliseconds: 61,
+        signatureHeaders: {
+          "webhook-id": webhookDeliveryExample.messageId,
+          "webhook-timestamp": "1780050672",
+          "webhook-signature": "v1,2fQxN8XpLkVh0mJbY6cT4sRw9uEaZ1gD7iOqKtFyHnU=",
+        },
         status: 503,
         error: "The endpoint responded with status 503.",
         response: "down for maintenance",
@@ -74,6 +89,11 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
         number: 2,
         startedAt: "2026-05-29T10:31:17.711Z",
         milliseconds: 43,
+        signatureHeaders: {
+          "webhook-id": webhookDeliveryExample.messageId,
+          "webhook-timestamp": "1780050677",
+          "webhook-signature": "v1,Qk3vB5nMz8rWx1yTd0pJ7hLf2cGs9aUeV6oIiKjNtRY=",
+        },
         status: 204,
         error: null,
         response: "",

@@ -56,6 +56,22 @@ describe("the personal data of an order", () => {
     expect(await Promise.all(unchangedIds.map(readCustomerName))).toEqual(["Ada", "Ada"]);
   });
 
+  it("is erased with the responses and the signatures of the attempts", async () => {
+    const subscription = await subscribe();
+    const orderId = randomUUID();
+    const messageId = await publishOrder(subscription, orderId);
+    const countSignatures = async () => {
+      const { sql } = service.db;
+      const [row] = await sql<{ count: number }[]>`
+        select count(signature)::int from attempts a join webhook_deliveries d
+          on d.location_id = a.location_id and d.id = a.delivery_id where message_id = ${messageId}`;
+      return row?.count;
+    };
+    await eventually("an attempt", async () => ((await countSignatures()) ?? 0) > 0);
+    await eraseOrders(subscription, [orderId]);
+    expect(await countSignatures()).toBe(0);
+  });
+
   it("is not brought back by an event that is handled after the erasure", async () => {
     const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint();

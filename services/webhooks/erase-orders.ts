@@ -11,7 +11,8 @@ import { getMessageDay } from "./queries/deliveries.ts";
 
 /**
  * Erases the personal data of orders from sent and pending messages and from dead letters. Also deletes the stored
- * responses of endpoints to these messages, because the responses may repeat the data.
+ * responses of endpoints to these messages, because the responses may repeat the data, and the signatures, which do not
+ * match the erased messages.
  */
 async function eraseOrdersInMessages(tx: SqlTransaction, { locationId, orderIds }: LocationOrderIds): Promise<void> {
   const ids = orderIds as string[];
@@ -26,8 +27,8 @@ async function eraseOrdersInMessages(tx: SqlTransaction, { locationId, orderIds 
       await tx`
         update webhook_messages set body = ${redactedBody} where ${ofLocation} and id = ${id} and ${ofDay}`;
     await tx`
-      update attempts set response = null
-      where ${ofLocation} and ${ofDay} and response is not null
+      update attempts set response = null, signature = null
+      where ${ofLocation} and ${ofDay} and (response is not null or signature is not null)
         and delivery_id in (select id from webhook_deliveries where ${ofLocation} and message_id = ${id})`;
   }
   const deadLetters = await tx<{ id: string; body: string }[]>`

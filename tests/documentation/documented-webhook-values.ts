@@ -1,3 +1,5 @@
+import type { WebhookDeliveryDetails } from "@pragma/contracts/webhook-delivery";
+import { createWebhookSignatureHeaders, formatSignatureHeaders } from "@pragma/webhooks/messages/sign-message";
 import { encodeSigningSecret } from "@pragma/webhooks/messages/signing-secret";
 
 /** The secret of the recipient in the documentation. Its text warns readers not to use it for a recipient of theirs. */
@@ -42,4 +44,18 @@ export function withDocumentedRecipient<Value>(
       return endpointUrl !== undefined && part === endpointUrl ? documentedEndpointUrl : part;
     }),
   );
+}
+
+/** Returns a copy of the exchange about a delivery in which the documented secret signs the requests of its attempts. */
+export function withDocumentedSignatures(example: unknown): unknown {
+  const exchange = example as { reply: { body: WebhookDeliveryDetails } };
+  const { messageId, event, attempts, payload } = exchange.reply.body;
+  const message = { id: messageId, event, body: Buffer.from(JSON.stringify(payload)) };
+  const signedAttempts = attempts.map((attempt) => {
+    const signedAt = new Date(attempt.startedAt);
+    const headers = createWebhookSignatureHeaders(message, { secrets: [documentedWebhookSecret], signedAt });
+    const signatureHeaders = formatSignatureHeaders(messageId, signedAt, headers["webhook-signature"]);
+    return { ...attempt, signatureHeaders };
+  });
+  return { ...exchange, reply: { ...exchange.reply, body: { ...exchange.reply.body, attempts: signedAttempts } } };
 }

@@ -5,7 +5,12 @@ import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-envir
 import { webhooksServiceConfigSchema } from "@pragma/webhooks/config";
 import postgres from "postgres";
 import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
-import { documentedRotatedSecret, withDocumentedRecipient, withDocumentedTimes } from "./documented-webhook-values.ts";
+import {
+  documentedRotatedSecret,
+  withDocumentedRecipient,
+  withDocumentedSignatures,
+  withDocumentedTimes,
+} from "./documented-webhook-values.ts";
 import {
   createExampleOrder,
   createExamplePaymentRow,
@@ -216,7 +221,9 @@ async function recordDelivery(
   };
   const delivery = `/v1/webhooks/deliveries/${delivered.id}`;
   await recorder.recordExchange("webhook-delivery", { path: delivery });
-  recorder.updateExample("webhook-delivery", (example) => withDocumentedTimes(example, times));
+  recorder.updateExample("webhook-delivery", (example) =>
+    withDocumentedSignatures(withDocumentedTimes(example, times)),
+  );
   await recorder.recordExchange("webhook-replay", { method: "POST", path: `${delivery}/replay` });
   recorder.updateExample("webhook-replay", (example) =>
     withDocumentedTimes(example, { ...times, nextAttemptAt: `${day}T14:00:00.000Z` }),
@@ -272,6 +279,7 @@ async function recordFailedDelivery(
   await recordExchange("webhook-deliveries-failed", list);
   for (const name of ["webhook-delivery-failed", "webhook-deliveries-failed"])
     updateExample(name, (example) => withDocumentedTimes(example, createFailedDeliveryTimes()));
+  updateExample("webhook-delivery-failed", withDocumentedSignatures);
   await recordExchange("webhook-replay-failed", {
     ...{ method: "POST", path: "/v1/webhooks/deliveries/replay" },
     body: { event: "order.call", since: day },

@@ -54,13 +54,14 @@ export async function attemptWebhookDelivery(
   const operation = attemptOperation(claim, endpoint);
   return runWithObservabilityContext({ requestId, traceparent, operation }, async (context) => {
     const startedAtMs = performance.now();
-    const postResult = await postToEndpoint(httpClient, claim, endpoint, startedAt);
+    const { postResult, signature } = await postToEndpoint(httpClient, claim, endpoint, startedAt);
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = claim.event === "test";
     const attempt = { schedule: config.WEBHOOK_RETRY_SCHEDULE, failedAttempts: claim.failures, endedAt, isTest };
     const evaluation = evaluateAttempt(postResult, attempt);
-    await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
+    const times = { startedAt, endedAt, milliseconds };
+    await attemptWriter.recordAttempt({ claim, postResult, signature, evaluation, ...times, context });
 
     const { state, error, nextAttemptAt } = evaluation;
     const outcome = error === null ? "succeeded" : "failed";
@@ -97,20 +98,26 @@ function attemptOperation(
   };
 }
 
+/** Signs and posts the message. Returns the result, and the header webhook-signature; null if nothing was sent. */
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
   { messageId, event, body }: WebhookDeliveryClaim,
   { url, issue, apiKey, secrets }: EndpointCredentials,
   signedAt: Date,
-): Promise<WebhookPostResult> {
-  if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
+): Promise<{ postResult: WebhookPostResult; signature: string | null }> {
+  if (issue)
+    return { postResult: { status: null, reason: `The endpoint's address ${issue.message}.` }, signature: null };
   const activeSecrets = secrets.filter(({ expiresAt }) => expiresAt > signedAt.getTime());
   const keys = activeSecrets.map(({ secret }) => secret);
+  const signatureHeaders = createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets: keys, signedAt });
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets: keys, signedAt }),
+    ...signatureHeaders,
     ...(apiKey !== null && { authorization: apiKey }),
   };
-  return httpClient.post({ url, headers, body });
+  return {
+    postResult: await httpClient.post({ url, headers, body }),
+    signature: signatureHeaders["webhook-signature"],
+  };
 }

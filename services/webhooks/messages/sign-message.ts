@@ -23,6 +23,15 @@ function signBody(id: string, body: Uint8Array, secret: SigningSecret, timestamp
   return signatures;
 }
 
+const formatTimestamp = (signedAt: Date): string => Math.floor(signedAt.getTime() / 1_000).toString();
+
+/** Returns the headers of Standard Webhooks, from the signature or signatures of a message that was signed at this time. */
+export const formatSignatureHeaders = (id: string, signedAt: Date, signature: string) => ({
+  "webhook-id": id,
+  "webhook-timestamp": formatTimestamp(signedAt),
+  "webhook-signature": signature,
+});
+
 /**
  * Returns the headers that identify and sign a message. `secrets` contains the keys of all active secrets, newest first; at
  * least one. A text stands for its UTF-8 bytes. Two schemes sign the same body, with the key of each secret:
@@ -36,15 +45,13 @@ function signBody(id: string, body: Uint8Array, secret: SigningSecret, timestamp
 export function createWebhookSignatureHeaders(
   { id, event, body }: { id: string; event: WebhookEventName; body: Uint8Array },
   { secrets, signedAt }: { secrets: readonly SigningSecret[]; signedAt: Date },
-): Record<string, string> {
-  const timestamp = Math.floor(signedAt.getTime() / 1_000).toString();
+): Record<string, string> & ReturnType<typeof formatSignatureHeaders> {
+  const timestamp = formatTimestamp(signedAt);
   const signatures = secrets.map((secret) => signBody(id, body, secret, timestamp));
   const oldest = signatures.at(-1);
   if (oldest === undefined) throw new Error("A message cannot be signed without a secret.");
   return {
-    "webhook-id": id,
-    "webhook-timestamp": timestamp,
-    "webhook-signature": signatures.map(({ standard }) => `v1,${standard}`).join(" "),
+    ...formatSignatureHeaders(id, signedAt, signatures.map(({ standard }) => `v1,${standard}`).join(" ")),
     "x-popina-hmac-signature": oldest.popina,
     "x-popina-webhook-id": id,
     "x-popina-webhook-event": event,

@@ -7,6 +7,8 @@ import { getMessageDay } from "./deliveries.ts";
 export interface CompletedWebhookAttempt {
   claim: WebhookDeliveryClaim;
   postResult: WebhookPostResult;
+  /** The header webhook-signature of the request; null if none was sent. */
+  signature: string | null;
   evaluation: WebhookAttemptEvaluation;
   startedAt: Date;
   endedAt: Date;
@@ -25,7 +27,7 @@ export async function recordDeliveryAttemptResults(
   { attempts, healthyWebhookIds }: { attempts: CompletedWebhookAttempt[]; healthyWebhookIds: string[] },
 ): Promise<void> {
   // With the names of the columns, because `toRecordsetParameter` would take longer than the rest of this function.
-  const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }) => ({
+  const rows = attempts.map(({ claim, postResult, signature, evaluation, startedAt, endedAt, milliseconds }) => ({
     location_id: claim.locationId,
     delivery_id: claim.deliveryId,
     created_on: getMessageDay(claim.createdAt),
@@ -36,6 +38,7 @@ export async function recordDeliveryAttemptResults(
     status: postResult.status,
     error: evaluation.error,
     response: postResult.status === null ? null : postResult.response,
+    signature,
     started_at: startedAt.toISOString(),
     ended_at: endedAt.toISOString(),
     milliseconds,
@@ -46,7 +49,7 @@ export async function recordDeliveryAttemptResults(
     with attempted as (
       select * from jsonb_to_recordset(${sql.json(rows)}) as attempted (
         location_id uuid, delivery_id uuid, created_on date, webhook_id uuid, generation int, attempt int, state text,
-        status int, error text, response text, started_at timestamptz, ended_at timestamptz, milliseconds int,
+        status int, error text, response text, signature text, started_at timestamptz, ended_at timestamptz, milliseconds int,
         next_attempt_at timestamptz
         -- The limit tells the query planner that there are only a few rows.
       ) limit ${rows.length}::int
@@ -68,16 +71,16 @@ export async function recordDeliveryAttemptResults(
     ), logged as (
       insert into attempts (
         location_id, delivery_id, created_on, generation, number, started_at, milliseconds, status, error, response,
-        next_attempt_at
+        signature, next_attempt_at
       )
       select
         location_id, delivery_id, created_on, generation, attempt, started_at, milliseconds, status, error, response,
-        next_attempt_at
+        signature, next_attempt_at
       from attempted
       -- The attempt was logged as interrupted.
       on conflict (location_id, delivery_id, created_on, generation, number) do update set
         started_at = excluded.started_at, milliseconds = excluded.milliseconds, status = excluded.status,
-        error = excluded.error, response = excluded.response
+        error = excluded.error, response = excluded.response, signature = excluded.signature
     ), counted as (
       insert into webhook_hourly_stats as stats (
         location_id, webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at

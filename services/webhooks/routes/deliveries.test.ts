@@ -131,6 +131,10 @@ describe("a single delivery", () => {
       [1, 2, 500],
     ]);
     expect(JSON.stringify(delivery.payload)).toBe(endpoint.receivedWebhooks[0]?.body);
+    const names = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
+    expect(delivery.attempts.map(({ signatureHeaders }) => names.map((name) => signatureHeaders?.[name]))).toEqual(
+      endpoint.receivedWebhooks.map(({ headers }) => names.map((name) => headers[name])),
+    );
     const path = `/v1/webhooks/deliveries/${delivery.id}`;
     const { principal } = subscription;
     const etag = (await service.request("GET", path, { principal })).headers.get("etag") ?? "";

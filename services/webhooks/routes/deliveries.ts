@@ -33,6 +33,7 @@ import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-enqueuer.ts";
+import { formatSignatureHeaders } from "../messages/sign-message.ts";
 import {
   getMessageDay,
   type WebhookDeliveryRow,
@@ -143,27 +144,25 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     if (!message) throw new ApiError("delivery_not_found");
     // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
     const { attempts } = await readResponseBody(async (maxBytes) => {
-      const rows = await sql<
-        (WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt"> & { bytes: number })[]
-      >`
-        select generation, number, started_at, milliseconds, status, error,
+      const rows = await sql<(AttemptRow & { bytes: number })[]>`
+        select generation, number, started_at, milliseconds, signature, status, error,
           case when bytes <= ${maxBytes}::int then response end as response, next_attempt_at, bytes
         from (
           select *, sum(octet_length(response)) over () as bytes
           from (
             select
-              generation, number, started_at, milliseconds, status, error, response, next_attempt_at
+              generation, number, started_at, milliseconds, signature, status, error, response, next_attempt_at
             from attempts where ${ofLocation} and delivery_id = ${delivery.id} and ${ofDay}
             union all
             select
-              generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
+              generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null, null
             from webhook_deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
             order by generation desc, number desc limit 1000
           ) latest
         ) measured order by generation, number`;
       const bytes = rows[0]?.bytes ?? 0;
       return {
-        attempts: rows.map(({ bytes: _, ...attempt }) => attempt),
+        attempts: rows.map(({ bytes: _, ...row }) => toAttempt(row, delivery.messageId)),
         ...(bytes > maxBytes && { omittedBytes: bytes }),
       };
     });
@@ -175,6 +174,19 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     return createTaggedJsonResponse(responseText, { ifNoneMatch: header("if-none-match") });
   },
 });
+
+interface AttemptRow
+  extends WithDateFields<Omit<WebhookDeliveryAttempt, "signatureHeaders">, "startedAt" | "nextAttemptAt"> {
+  signature: string | null;
+}
+
+function toAttempt(
+  { generation, number, startedAt, milliseconds, signature, ...result }: AttemptRow,
+  messageId: string,
+) {
+  const signatureHeaders = signature === null ? null : formatSignatureHeaders(messageId, startedAt, signature);
+  return { generation, number, startedAt, milliseconds, signatureHeaders, ...result };
+}
 
 export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   method: "post",
