@@ -21,6 +21,8 @@ const sources = [
   "../package-lock.json",
   "../client",
   "../contracts/currency.ts",
+  "../contracts/openapi.json",
+  "../contracts/openapi.full.json",
 ];
 const excludedFolders = new Set(["node_modules", "dist"]);
 const compressedPattern = /\.(?:css|html|js|json|svg)$/;

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
@@ -27,10 +28,37 @@ const serveConfig: Plugin = {
   },
 };
 
+const operationsModule = "virtual:operations";
+
+/** Provides the operations of the API with the paths of their pages in the documentation, without the OpenAPI document. */
+const listOperations: Plugin = {
+  name: "list-operations",
+  resolveId: (id) => (id === operationsModule ? `\0${operationsModule}` : null),
+  load(id) {
+    if (id !== `\0${operationsModule}`) return null;
+    const publicPaths = readOpenApiPaths("openapi.json");
+    const operations = Object.entries(readOpenApiPaths("openapi.full.json")).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => {
+        const folder = publicPaths[path]?.[method] ? "api" : "operators";
+        const page = operationId.replaceAll(/[A-Z]|\d+/g, "-$&").toLowerCase();
+        return { method: method.toUpperCase(), path, page: `${folder}/${page}` };
+      }),
+    );
+    return `export default ${JSON.stringify(operations)};`;
+  },
+};
+
+type OpenApiPaths = Record<string, Record<string, { operationId: string }>>;
+
+function readOpenApiPaths(name: string): OpenApiPaths {
+  const file = fileURLToPath(new URL(`../contracts/${name}`, import.meta.url));
+  return (JSON.parse(readFileSync(file, "utf8")) as { paths: OpenApiPaths }).paths;
+}
+
 const clientPath = (file: string) => `${fileURLToPath(new URL("../client", import.meta.url))}/${file}`;
 
 export default defineConfig({
-  plugins: [omitOtherLanguages, serveConfig],
+  plugins: [omitOtherLanguages, serveConfig, listOperations],
   resolve: {
     // The sources of the client, because React Aria declares the condition `source` for files that its package lacks.
     alias: [

@@ -9,6 +9,7 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Section } from "../ui/section.tsx";
+import { findTryItUrl } from "./operation-page.ts";
 
 const route = getRouteApi("/requests");
 const pageSize = 20;
@@ -46,6 +47,7 @@ function FailedRequestCard({ failure }: { failure: ApiSchemaTypes["FailedRequest
   const { bytes, number } = useFormats();
   const { method, path, status, code, failedAt, issues, requestBytes, requestId, count, keyPrefix, consumerName } =
     failure;
+  const tryItUrl = findTryItUrl(failure, installation.docsUrl);
   return (
     <li className="card">
       <div className="card-header">
@@ -80,6 +82,11 @@ function FailedRequestCard({ failure }: { failure: ApiSchemaTypes["FailedRequest
         <span>
           {consumerName} <code>{keyPrefix}…</code>
         </span>
+        {tryItUrl && (
+          <a href={tryItUrl} aria-label={text.requests.tryAgainOf(`${method} ${path}`)}>
+            {text.requests.tryAgain}
+          </a>
+        )}
         {requestBytes !== null && requestBytes > 0 && <span>{bytes(requestBytes)}</span>}
         {count > 1 && <span>{text.requests.repeated(number(count))}</span>}
         <CopyButton value={requestId} label={text.requests.copyRequestId} />

@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } fr
 import { CodeSamples, placeholderKey } from "./CodeSamples.tsx";
 import { CutCode } from "./CutCode.tsx";
 import { composeTryItRequest } from "./compose-request.ts";
+import { readLinkedParameters } from "./linked-parameters.ts";
 import {
   dryRunParameterOf,
   exampleRequestBodyOf,
@@ -35,6 +36,12 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
   // The ids in the body that the reader has not entered: those of the example, and then those that replaced them.
   const [generatedIds, setGeneratedIds] = useState(() => listTillIds(dryRun ? (exampleBody ?? "") : ""));
   const request = useRequest();
+  useEffect(() => {
+    const linked = readLinkedParameters(operation, window.location.search);
+    if (linked === undefined) return;
+    setParameters((current) => ({ ...current, ...linked }));
+    setView("form");
+  }, [operation, setView]);
   const formId = useId();
   const [isDialogOpen, setIsDialogOpen] = useState(false);
   const [isExpanded, setIsExpanded] = useState(false);

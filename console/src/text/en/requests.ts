@@ -14,6 +14,8 @@ export const requestsTexts = {
     failures: "Failed requests",
     noFailures: "No request has failed lately.",
     explain: (code: string) => `${code}: what to do`,
+    tryAgain: "Try again in the documentation",
+    tryAgainOf: (request: string) => `Try again in the documentation: ${request}`,
     repeated: (count: string) => `${count} times within seconds`,
     copyRequestId: "Copy request ID",
   },
