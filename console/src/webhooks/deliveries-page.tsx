@@ -5,6 +5,7 @@ import { useApiChange } from "../api/use-api-change.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { deliveryStates, webhookEvents } from "../text/choices.ts";
 import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -15,18 +16,21 @@ import { Ago, Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Table } from "../ui/table.tsx";
+import { NewDeliveries } from "./new-deliveries.tsx";
 import { DeliveryState } from "./webhook-state.tsx";
 
 const route = getRouteApi("/webhooks/deliveries");
 const pageSize = 25;
-const refetchMs = 5_000;
+const liveRefetchMs = 2_000;
 
 /** The deliveries of all webhooks of the location, with filters, and the replay of those that match. */
 export function DeliveriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [isReplaying, setIsReplaying] = useState(false);
+  const [isPaused, setIsPaused] = useState(false);
   const { page = 0, webhook, event, state, since, until } = search;
+  const isLive = !isPaused && page === 0;
   const filters = {
     ...(webhook && { webhookId: webhook }),
     ...(event && { event }),
@@ -39,7 +43,8 @@ export function DeliveriesPage() {
       api.GET("/v1/webhooks/deliveries", {
         params: { query: { ...filters, ...(state && { state }), index: page, size: pageSize } },
       }),
-    { refetchMs },
+    // New deliveries move the others to later pages, which would change while they are read.
+    { refetchMs: isLive ? liveRefetchMs : undefined },
   );
   const webhooks = useApi(["webhooks"], (api) => api.GET("/v1/webhooks", { params: { query: { size: 100 } } }));
   const endpoints = Object.fromEntries(
@@ -86,6 +91,19 @@ export function DeliveriesPage() {
         />
         <DayRangeField since={since} until={until} onChange={setFilter} />
       </Filters>
+      <div className="actions live-updates">
+        <Badge tone={isLive ? "good" : "neutral"}>{isLive ? text.webhooks.live.on : text.webhooks.live.off}</Badge>
+        {page === 0 ? (
+          <Button variant="quiet" onPress={() => setIsPaused(!isPaused)}>
+            {isPaused ? text.webhooks.live.resume : text.webhooks.live.pause}
+          </Button>
+        ) : (
+          <span className="muted">{text.webhooks.firstPageOnly}</span>
+        )}
+        {isLive && !query.isPlaceholderData && (
+          <NewDeliveries key={JSON.stringify([filters, state])} deliveries={query.data?.data.data} />
+        )}
+      </div>
       <Loaded query={query}>
         {({ data, meta }) => (
           <>

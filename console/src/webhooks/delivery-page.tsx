@@ -1,10 +1,9 @@
 import type { ApiSchemaTypes } from "@pragma/client";
+import type { AdminApiClient } from "@pragma/client/api-client";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
-import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
-import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { CopyButton, CopyRequest } from "../ui/copy-button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
@@ -13,23 +12,38 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Ago, Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
+import { AttemptDetails } from "./attempt-details.tsx";
+import { SignatureCheck } from "./signature-check.tsx";
 import { DeliveryState } from "./webhook-state.tsx";
 
 const route = getRouteApi("/webhooks/deliveries/$id");
-/** A delivery that is on its way changes at any moment. */
-const refetchMs = ({ state }: ApiSchemaTypes["DeliveryDetails"]) =>
-  state === "pending" || state === "sending" ? 2_000 : 15_000;
+type Delivery = ApiSchemaTypes["DeliveryDetails"];
 
-type Attempt = ApiSchemaTypes["Attempt"];
+/** A delivery that is on its way changes at any moment. */
+const refetchMs = ({ state }: Delivery) => (state === "pending" || state === "sending" ? 2_000 : 15_000);
+
+/** A delivery with the text of its body, because an equal object can have another text, and so another signature. */
+interface LoadedDelivery extends Delivery {
+  body: string;
+}
+
+async function loadDelivery(api: AdminApiClient, id: string): Promise<{ data: LoadedDelivery; response: Response }> {
+  const { data: json, response } = await api.GET("/v1/webhooks/deliveries/{id}", {
+    params: { path: { id } },
+    parseAs: "text",
+  });
+  const delivery: Delivery = JSON.parse(json);
+  return { data: { ...delivery, body: cutPayload(json) }, response };
+}
+
+/** Returns the text of the payload, which is the last field of a delivery. Quotes in texts before it are escaped. */
+const cutPayload = (json: string): string => json.slice(json.indexOf(payloadKey) + payloadKey.length, -1);
+const payloadKey = '"payload":';
 
 /** One delivery: its attempts on a time line with the responses, and the message. */
 export function DeliveryPage() {
   const { id } = route.useParams();
-  const query = useApi(
-    ["delivery", id],
-    (api) => api.GET("/v1/webhooks/deliveries/{id}", { params: { path: { id } } }),
-    { refetchMs },
-  );
+  const query = useApi<LoadedDelivery>(["delivery", id], (api) => loadDelivery(api, id), { refetchMs });
   const replay = useApiChange((api, _: undefined) =>
     api.POST("/v1/webhooks/deliveries/{id}/replay", { params: { path: { id } } }),
   );
@@ -85,8 +99,9 @@ export function DeliveryPage() {
                   ))}
                 </ol>
               </Section>
+              <SignatureCheck attempts={loaded.attempts} body={loaded.body} />
             </div>
-            <Message payload={loaded.payload} />
+            <Message payload={loaded.payload} body={loaded.body} />
           </div>
         )}
       </Loaded>
@@ -94,58 +109,13 @@ export function DeliveryPage() {
   );
 }
 
-function AttemptDetails({ attempt }: { attempt: Attempt }) {
-  const { number, timeWithSeconds, day, isoDay } = useFormats();
-  const {
-    generation,
-    number: attemptNumber,
-    startedAt,
-    milliseconds,
-    status,
-    error,
-    response,
-    nextAttemptAt,
-  } = attempt;
-  const isSuccess = error === null && status !== null;
-  return (
-    <div className="attempt">
-      <p className="attempt-header">
-        <Badge tone={isSuccess ? "good" : error === null ? "info" : "bad"}>
-          {status ?? (error === null ? text.webhooks.inProgress : text.webhooks.noResponse)}
-        </Badge>
-        <strong>
-          {generation > 1
-            ? text.webhooks.replayAttempt(generation - 1, attemptNumber)
-            : text.webhooks.attempt(attemptNumber)}
-        </strong>
-        <time dateTime={startedAt} className="muted">
-          {day(isoDay(new Date(startedAt)))} {timeWithSeconds(startedAt)}
-        </time>
-        {milliseconds !== null && <span className="muted">{number(milliseconds)} ms</span>}
-      </p>
-      {error !== null && <p>{error}</p>}
-      {response && (
-        <details>
-          <summary>{text.webhooks.response}</summary>
-          <pre className="code">{response}</pre>
-        </details>
-      )}
-      {nextAttemptAt !== null && (
-        <p className="muted">
-          {text.webhooks.nextAttempt}: <Moment at={nextAttemptAt} />
-        </p>
-      )}
-    </div>
-  );
-}
-
-function Message({ payload }: { payload: Record<string, unknown> }) {
-  const body = JSON.stringify(payload, null, 2);
+/** The message, indented for reading. The exact text is copied. */
+function Message({ payload, body }: Pick<LoadedDelivery, "payload" | "body">) {
   return (
     <Section title={text.webhooks.message} actions={<CopyButton value={body} label={text.webhooks.copyMessage} />}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever uses a keyboard must be able to scroll the message. */}
       <section className="code code-tall" tabIndex={0} aria-label={text.webhooks.body}>
-        <pre>{body}</pre>
+        <pre>{JSON.stringify(payload, null, 2)}</pre>
       </section>
     </Section>
   );
