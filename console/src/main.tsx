@@ -15,6 +15,8 @@ const container = document.getElementById("root");
 if (!container) throw new Error("The page has no element #root.");
 const root = createRoot(container);
 
+// Loads the code of the view while the API checks the key.
+void router.load();
 loadInstallation().then(
   (installation) =>
     root.render(

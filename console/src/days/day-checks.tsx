@@ -36,7 +36,9 @@ const CheckList = ({ checks, day }: { checks: readonly DayCheck[]; day: Day }) =
 
 function CheckDetails({ check, day }: { check: DayCheck; day: Day }) {
   const { money, difference } = useFormats();
+  const help = text.days.help[check.code];
   const hasDetails = check.status === "failed";
+  const expected = hasDetails ? findExpectedAmount(check) : null;
   return (
     <>
       <div className="check-header">
@@ -44,7 +46,7 @@ function CheckDetails({ check, day }: { check: DayCheck; day: Day }) {
         <h3>{text.days.checks[check.code]}</h3>
         {hasDetails && check.difference !== null && <strong className="bad">{difference(check.difference)}</strong>}
       </div>
-      <p className="check-meaning">{check.meaning}</p>
+      <p className="check-meaning">{help.compares}</p>
       {check.status === "unavailable" && <p className="muted">{text.days.unavailable}</p>}
       {hasDetails && check.amounts.length > 0 && (
         <dl className="check-amounts">
@@ -54,14 +56,44 @@ function CheckDetails({ check, day }: { check: DayCheck; day: Day }) {
               <dd>{money(amount)}</dd>
             </div>
           ))}
+          {expected !== null && (
+            <div>
+              <dt>{text.days.expected}</dt>
+              <dd>{money(expected)}</dd>
+            </div>
+          )}
         </dl>
       )}
       {hasDetails && check.findings.length > 0 && <Findings check={check} day={day} />}
+      {hasDetails && (
+        <div className="check-help">
+          <h4>{text.days.causes}</h4>
+          <ul>
+            {help.causes.map((cause) => (
+              <li key={cause}>{cause}</li>
+            ))}
+          </ul>
+          <h4>{text.days.whatToDo}</h4>
+          <p>{help.action}</p>
+        </div>
+      )}
       {check.uncheckedTillIds.length > 0 && check.status !== "unavailable" && (
         <p className="muted">{text.days.unchecked(check.uncheckedTillIds.length)}</p>
       )}
     </>
   );
+}
+
+/** The checks whose first amount is compared with a sum of the others, with the name of that amount. */
+const comparedAmounts: Partial<Record<DayCheck["code"], DayCheck["amounts"][number]["name"]>> = {
+  sales: "sales",
+  cash: "counted",
+};
+
+/** Returns what the compared amount would be if the check passed; null if it is one of the amounts, or unknown. */
+function findExpectedAmount({ code, difference, amounts }: DayCheck): number | null {
+  const compared = amounts.find(({ name }) => name === comparedAmounts[code]);
+  return compared && difference !== null ? compared.amount - difference : null;
 }
 
 /** Enough to see the pattern. The copied request returns all. */
@@ -79,7 +111,7 @@ function Findings({ check: { findings, findingCount }, day }: { check: DayCheck;
           <li key={index}>
             {till && (
               <Link to="/reports/$id" params={{ id: till.reportId }}>
-                {text.reports.zReport(number(till.reportNumber))}
+                {text.reports.titleOf(number(till.reportNumber))}
               </Link>
             )}
             {finding.tillId !== null && !till && (

@@ -5,6 +5,7 @@ import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
+import { Figures } from "../ui/figures.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Ago, Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
@@ -75,21 +76,14 @@ function DayOverview({ day: { state, reasons, totals, updatedAt, day } }: { day:
         </ul>
       )}
       {totals && (
-        <dl className="figures">
-          {(
-            [
-              [text.days.sales, money(totals.totalSales)],
-              [text.days.orders, number(totals.orderCount)],
-              [text.days.guests, number(totals.guestsNumber)],
-              [text.days.discounts, money(totals.discounts)],
-            ] as const
-          ).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd className="figure">{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <Figures
+          figures={[
+            { name: text.days.sales, value: money(totals.totalSales) },
+            { name: text.days.orders, value: number(totals.orderCount) },
+            { name: text.days.guests, value: number(totals.guestsNumber) },
+            { name: text.days.discounts, value: money(totals.discounts) },
+          ]}
+        />
       )}
       <p>
         <Link to="/orders" search={{ since: day, until: day }}>
@@ -119,7 +113,7 @@ function DayTills({ day }: { day: Day }) {
             isRowHeader: true,
             cell: ({ reportId, reportNumber }) => (
               <Link to="/reports/$id" params={{ id: reportId }}>
-                {text.reports.zReport(number(reportNumber))}
+                {text.reports.titleOf(number(reportNumber))}
               </Link>
             ),
           },

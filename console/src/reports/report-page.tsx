@@ -13,7 +13,7 @@ import { type Report, ReportTicket } from "./report-ticket.tsx";
 
 const route = getRouteApi("/reports/$id");
 
-/** A report as the Z ticket that a point of sale prints, beside its orders. */
+/** A report as the ticket that a point of sale prints, beside its orders. */
 export function ReportPage() {
   const { id } = route.useParams();
   const query = useApi(["report", id], (api) => api.GET("/v2/reports/{id}", { params: { path: { id } } }));
@@ -21,7 +21,7 @@ export function ReportPage() {
   const report = query.data?.data;
   return (
     <Page
-      title={report ? text.reports.zReport(number(report.reportNumber)) : text.reports.report}
+      title={report ? text.reports.titleOf(number(report.reportNumber)) : text.reports.report}
       summary={<Link to="/reports">{text.reports.back}</Link>}
       actions={
         <>

@@ -5,7 +5,7 @@ import { text } from "../text/text.ts";
 
 export type Report = ApiSchemaTypes["ReportV2"];
 
-/** The report in the form of the Z ticket that the point of sale prints when it closes. Print styles print only it. */
+/** The report in the form of the ticket that the point of sale prints when it closes. Print styles print only it. */
 export function ReportTicket({ report }: { report: Report }) {
   const { money, number, dateTime, rate } = useFormats();
   const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
@@ -28,6 +28,7 @@ export function ReportTicket({ report }: { report: Report }) {
       </header>
       <div className="ticket-title">
         <strong>{text.ticket.title}</strong>
+        <span>{text.ticket.subtitle}</span>
         <strong>{text.ticket.number(number(report.reportNumber))}</strong>
       </div>
       <Lines

@@ -3,6 +3,7 @@ import { useApi } from "../api/use-api.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { CopyRequest } from "../ui/copy-button.tsx";
+import { Figures } from "../ui/figures.tsx";
 import { LazyChart } from "../ui/lazy-chart.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Section } from "../ui/section.tsx";
@@ -30,16 +31,12 @@ export function RequestsOverTime({ range }: { range: UsageRange }) {
       <Loaded query={query}>
         {({ data, totals: { requestCount, failedCount } }) => (
           <>
-            <dl className="figures">
-              <div>
-                <dt>{text.requests.requests}</dt>
-                <dd className="figure">{number(requestCount)}</dd>
-              </div>
-              <div>
-                <dt>{text.requests.failed}</dt>
-                <dd className={failedCount > 0 ? "figure bad" : "figure"}>{number(failedCount)}</dd>
-              </div>
-            </dl>
+            <Figures
+              figures={[
+                { name: text.requests.requests, value: number(requestCount) },
+                { name: text.requests.failed, value: number(failedCount), isBad: failedCount > 0 },
+              ]}
+            />
             <UsageChart
               counts={data}
               range={range}

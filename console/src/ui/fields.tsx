@@ -65,10 +65,14 @@ function DayField({ label, value = "", onChange }: DayFieldProps) {
   );
 }
 
-interface DayRangeFieldProps {
-  since: string | undefined;
-  until: string | undefined;
-  onChange: (range: { since?: string | undefined; until?: string | undefined }) => void;
+/** Days as YYYY-MM-DD, both included. */
+export interface DayRange {
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+interface DayRangeFieldProps extends DayRange {
+  onChange: (range: DayRange) => void;
 }
 
 export const DayRangeField = ({ since, until, onChange }: DayRangeFieldProps) => (

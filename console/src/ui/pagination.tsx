@@ -2,12 +2,15 @@ import { Link } from "@tanstack/react-router";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 
-interface PaginationProps {
-  meta: { currentPageIndex: number; pageSize: number; totalCount: number; totalPage: number };
+export interface PageMeta {
+  currentPageIndex: number;
+  pageSize: number;
+  totalCount: number;
+  totalPage: number;
 }
 
 /** Links to the previous and the next page, with the same filters. */
-export function Pagination({ meta: { currentPageIndex, pageSize, totalCount, totalPage } }: PaginationProps) {
+export function Pagination({ meta: { currentPageIndex, pageSize, totalCount, totalPage } }: { meta: PageMeta }) {
   const { number } = useFormats();
   if (totalCount === 0) return null;
   const first = currentPageIndex * pageSize + 1;

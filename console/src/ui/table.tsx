@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-interface Column<Row> {
+export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   /** Numbers and amounts are aligned to the end. */

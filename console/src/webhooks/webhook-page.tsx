@@ -11,6 +11,7 @@ import { CopyRequest } from "../ui/copy-button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { Figures } from "../ui/figures.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Ago, Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
@@ -60,24 +61,17 @@ function WebhookHealth({ webhook }: { webhook: Webhook }) {
   const { pending, lastDay, lastSucceededAt, lastFailedAt } = statistics;
   return (
     <Section title={text.webhooks.health}>
-      <dl className="figures">
-        {(
-          [
-            [text.webhooks.succeededLastDay, number(lastDay.succeeded)],
-            [text.webhooks.failedLastDay, number(lastDay.failed)],
-            [text.webhooks.pending, number(pending)],
-            [
-              text.webhooks.duration,
-              lastDay.averageMilliseconds === null ? "–" : `${number(lastDay.averageMilliseconds)} ms`,
-            ],
-          ] as const
-        ).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd className="figure">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures
+        figures={[
+          { name: text.webhooks.succeededLastDay, value: number(lastDay.succeeded) },
+          { name: text.webhooks.failedLastDay, value: number(lastDay.failed), isBad: lastDay.failed > 0 },
+          { name: text.webhooks.pending, value: number(pending) },
+          {
+            name: text.webhooks.duration,
+            value: lastDay.averageMilliseconds === null ? "–" : `${number(lastDay.averageMilliseconds)} ms`,
+          },
+        ]}
+      />
       <Facts
         facts={[
           [text.webhooks.url, <code key="url">{endpointUrl}</code>],

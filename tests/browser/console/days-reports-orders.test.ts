@@ -32,10 +32,11 @@ describe("a day", () => {
     await cash.getByText("Failed").waitFor();
     const shown = await cash.textContent();
     expect(shown).toContain("+€12.34");
-    expect(shown).toContain("The counted cash equals the cash at the start of the shift");
-    expect(shown).toContain("Counted cash");
-    await cash.getByRole("link", { name: /^Z report/ }).click();
-    await page.getByRole("article", { name: /^Z ticket/ }).waitFor();
+    expect(shown).toContain("The cash that was counted at the end, and the cash that should be there");
+    expect(shown).toMatch(/Counted cash€[\d,.]+Expected€/);
+    for (const heading of ["Likely causes", "What to do"]) await cash.getByRole("heading", { name: heading }).waitFor();
+    await cash.getByRole("link", { name: /^Report/ }).click();
+    await page.getByRole("article", { name: /^Ticket of report/ }).waitFor();
     expect(errors).toEqual([]);
     await close();
   });
@@ -71,9 +72,9 @@ describe("a day", () => {
 });
 
 describe("a report", () => {
-  it("is a Z ticket with the figures of the report, and prints nothing else", async () => {
+  it("is a ticket with the figures of the report, and prints nothing else", async () => {
     const { page, close } = await site.openView(`/reports/${reportId}`, { apiKey: testLocation.key });
-    const ticket = page.getByRole("article", { name: /^Z ticket/ });
+    const ticket = page.getByRole("article", { name: /^Ticket of report/ });
     await ticket.waitFor();
     const { totalSales, reportPayments } = await testLocation.getJson<{
       totalSales: number;

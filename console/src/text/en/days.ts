@@ -1,3 +1,4 @@
+import { dayCheckHelp } from "./day-checks.ts";
 import { plural } from "./words.ts";
 
 export const daysTexts = {
@@ -85,7 +86,11 @@ export const daysTexts = {
       cancellations_after_bill: "Canceled after the bill",
       refunds_without_sale: "Refund without a sale",
     },
+    help: dayCheckHelp,
+    causes: "Likely causes",
+    whatToDo: "What to do",
     passedChecks: (count: number) => plural(count, { one: "# check passed", other: "# checks passed" }),
+    expected: "Expected",
     amounts: {
       recorded: "Recorded",
       declared: "Declared",

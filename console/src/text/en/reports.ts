@@ -3,9 +3,9 @@ import { plural } from "./words.ts";
 export const reportsTexts = {
   reports: {
     title: "Reports",
-    summary: "End-of-day reports (Z reports), one for each closed shift",
+    summary: "End-of-day reports, one for each closed shift",
     report: "Report",
-    zReport: (number: string) => `Z report ${number}`,
+    titleOf: (number: string) => `Report ${number}`,
     empty: "No report matches. Choose other dates.",
     businessDay: "Business day",
     number: "Report",
@@ -28,8 +28,10 @@ export const reportsTexts = {
     },
   },
   ticket: {
-    label: (number: string) => `Z ticket ${number}`,
-    title: "Z report",
+    label: (number: string) => `Ticket of report ${number}`,
+    title: "Report",
+    /** The name of the report on the tickets of many points of sale. */
+    subtitle: "Z report",
     number: (number: string) => `No. ${number}`,
     siret: (code: string) => `SIRET ${code}`,
     vatNumber: (code: string) => `VAT ${code}`,
