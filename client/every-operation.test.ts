@@ -111,6 +111,7 @@ const calls = {
     client.POST("/v1/accounting/exports", {
       body: [{ tillId: id, accountingConfigId: id, accountingProvider: "FULLL" }],
     }),
+  listAccountingExports: () => client.GET("/v1/accounting/exports"),
   getAccountingExport: () => client.GET("/v1/accounting/exports/{id}", { params: { path: { id } } }),
   getAccountingExportFile: () =>
     client.GET("/v1/accounting/exports/{id}/files/{number}", { params: { path: { id, number: 1 } }, parseAs: "text" }),

@@ -2,6 +2,7 @@ import { array, object, z } from "zod";
 import {
   accountingExportExample,
   accountingExportItemsExample,
+  accountingExportListItemExample,
   startedAccountingExportExample,
 } from "./examples/accounting.ts";
 import { boundedArray, field } from "./fields.ts";
@@ -97,6 +98,7 @@ const fileNumber = field.positiveInteger("Number of the file within the export, 
 
 const exportedTill = object({
   tillId: field.uuid("ID of the till"),
+  reportId: field.nullableUuid("ID of the till's report; null if the till has none"),
   accountingConfigId: field.uuid("ID of the accounting config applied to the till"),
   accountingProvider,
   locationId: field.uuid("ID of the till's location"),
@@ -145,3 +147,24 @@ export const AccountingExport = object({
 });
 
 export type AccountingExport = z.infer<typeof AccountingExport>;
+
+export const AccountingExportListItem = AccountingExport.pick({
+  id: true,
+  state: true,
+  createdAt: true,
+  startedAt: true,
+  finishedAt: true,
+})
+  .extend({
+    tillCount: field.count("Number of tills in the export. A till counts once for each config and provider."),
+    failedTillCount: field.count("Number of tills that were not exported; 0 until the export ends"),
+    fileCount: field.count("Number of files of the export; 0 until the export ends"),
+    bytes: field.count("Total size of the files in bytes"),
+  })
+  .meta({
+    id: "AccountingExportListItem",
+    description: "An accounting export with the numbers of its tills and files",
+    example: accountingExportListItemExample,
+  });
+
+export type AccountingExportListItem = z.infer<typeof AccountingExportListItem>;

@@ -1,5 +1,7 @@
 /** The examples of an accounting config and an accounting export in the documentation. */
 
+import { computeTillReportId } from "../till-report-id.ts";
+
 const locationId = "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11";
 const exportId = "5d0a1b6e-2c52-4f0e-9a60-7d1b8a5b5c44";
 const tillId = "8a8d3a54-7b86-4d3e-a9f4-12f0f7b3f6d2";
@@ -36,9 +38,10 @@ export const accountingExportExample = {
   startedAt: "2026-06-01T08:00:00.120Z",
   finishedAt: "2026-06-01T08:00:00.410Z",
   tills: [
-    { tillId, ...item, state: "done" as const, failure: null, fileNumber: 1 },
+    { tillId, reportId: computeTillReportId(tillId), ...item, state: "done" as const, failure: null, fileNumber: 1 },
     {
       tillId: otherTillId,
+      reportId: computeTillReportId(otherTillId),
       ...item,
       state: "failed" as const,
       failure: {
@@ -79,6 +82,18 @@ export const accountingExportExample = {
       fileUrl: `http://127.0.0.1:4000/v1/accounting/exports/${exportId}/files/1`,
     },
   ],
+};
+
+export const accountingExportListItemExample = {
+  id: exportId,
+  state: accountingExportExample.state,
+  createdAt: accountingExportExample.createdAt,
+  startedAt: accountingExportExample.startedAt,
+  finishedAt: accountingExportExample.finishedAt,
+  tillCount: 2,
+  failedTillCount: 1,
+  fileCount: 1,
+  bytes: 2417,
 };
 
 export const accountingFileTextExample = [

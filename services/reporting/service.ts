@@ -24,6 +24,7 @@ import {
   createAccountingExportRoute,
   getAccountingExportFileRoute,
   getAccountingExportRoute,
+  listAccountingExportsRoute,
 } from "./accounting/routes/accounting-exports.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
@@ -224,6 +225,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     replaceAccountingConfigRoute,
     deleteAccountingConfigRoute,
     createAccountingExportRoute,
+    listAccountingExportsRoute,
     getAccountingExportRoute,
     getAccountingExportFileRoute,
     createBulkExportRoute,

@@ -58,6 +58,7 @@ export function listIsolationVictimReadPaths({
       `/v1/locations/${testLocation.locationId}?`,
       "/v1/locations?",
       "/v1/accounting/configs?",
+      "/v1/accounting/exports?",
       "/v1/exports?",
     ],
   ];

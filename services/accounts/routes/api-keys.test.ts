@@ -7,7 +7,7 @@ import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { buildLocationImport, importTestLocation } from "../testing/location-fixtures.ts";
+import { buildLocationImport, createTestLocationAndGetId, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -112,11 +112,14 @@ describe("GET /v1/auth/keys/", () => {
       id: page.data[0]?.id,
       prefix: keys[0]?.slice(0, 14),
       consumerName: "Acme",
+      scopes: [...defaultApiConsumerScopes],
       locationId: ownLocationId,
+      locationName: null,
       createdAt: page.data[0]?.createdAt,
       lastUsedAt: null,
       revokedAt: null,
       expiresAt: null,
+      overlapEndsAt: null,
       createdBy: operatorTestPrincipal.keyId,
       revokedBy: null,
     });
@@ -124,6 +127,19 @@ describe("GET /v1/auth/keys/", () => {
       expect(text).not.toContain(key);
       expect(text).not.toContain(hashApiKey(key));
     }
+  });
+
+  it("names the location of a key, and states when the overlap of its rotation ends", async () => {
+    const locationId = await createTestLocationAndGetId(accounts);
+    await createKey(locationId);
+    const path = `/v1/auth/keys/?locationId=${locationId}`;
+    const [key] = (await accounts.getJson(path, ApiKeyPage)).data;
+    expect(key).toMatchObject({ locationName: "Le Bistrot", overlapEndsAt: null });
+    const rotation = { method: "POST", path: `/v1/auth/keys/${key?.id}/rotate`, body: { overlapSeconds: 60 } };
+    const { previousKeyExpiresAt } = await accounts.sendJson(rotation, { status: 201, schema: RotatedApiKey });
+    const [successor, previous] = (await accounts.getJson(path, ApiKeyPage)).data;
+    expect(successor).toMatchObject({ expiresAt: null, overlapEndsAt: null });
+    expect(previous).toMatchObject({ expiresAt: previousKeyExpiresAt, overlapEndsAt: previousKeyExpiresAt });
   });
 
   it("can be paged by token", async () => {

@@ -17,6 +17,7 @@ import { createConsumerApiKey, revokeApiKey, rotateApiKey } from "../api-keys.ts
 import { defineAccountsRoute } from "../context.ts";
 import { resolveListedLocationId } from "../permissions.ts";
 import { effectiveExpiry, findCurrentApiKey } from "../queries/api-keys.ts";
+import { locationName } from "../queries/locations.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
@@ -34,7 +35,7 @@ export const listApiKeysRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "List API keys",
   description:
-    "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the calling key's location.",
+    "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer with its scopes, its location and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the calling key's location.",
   request: { query: listApiKeysQuery },
   responses: { 200: { description: "A page of API keys, newest first", schema: paginatedSchema(ApiKey) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -43,7 +44,10 @@ export const listApiKeysRoute = defineAccountsRoute({
     const { sql } = services.db;
     const columns = sql`
       id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name,
-      location_id, created_at, last_used_at, revoked_at, ${effectiveExpiry(sql)} as expires_at, created_by, revoked_by`;
+      (select scopes from consumers where id = consumer_id) as scopes,
+      location_id, (select ${locationName(sql)} from locations where id = location_id) as location_name,
+      created_at, last_used_at, revoked_at, ${effectiveExpiry(sql)} as expires_at, overlap_ends_at,
+      created_by, revoked_by`;
     const where = locationId === null ? sql`true` : sql`location_id = ${locationId}`;
     const list = { columns, table: sql`api_keys`, where };
     return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, list);

@@ -72,6 +72,15 @@ export const accountingContractTestCases: TagContractTestCases = {
     // The request is invalid, because the till does not belong to the other location.
     statusForOtherLocation: 400,
   },
+  listAccountingExports: {
+    requestsByOutcome: {
+      200: async (fixture) => {
+        await createFinishedExport(fixture);
+        return { query: { locationId: fixture.testLocation.locationId } };
+      },
+    },
+    statusForOtherLocation: 403,
+  },
   getAccountingExport: {
     requestsByOutcome: {
       200: async (fixture) => ({ path: { id: await createFinishedExport(fixture) } }),

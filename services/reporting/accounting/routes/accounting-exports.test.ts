@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { AccountingExport, CreateAccountingExportResponse } from "@pragma/contracts/accounting-export";
+import {
+  AccountingExport,
+  AccountingExportListItem,
+  CreateAccountingExportResponse,
+} from "@pragma/contracts/accounting-export";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,7 +100,10 @@ describe("an accounting export", () => {
     const fileFields = { locationId: principal.location.id, accountingConfigId: config, accountingProvider: "FULLL" };
     expect(result).toMatchObject({ id, tillsIds: tills, state: "done" });
     expect(result.tills).toEqual(
-      tills.map((tillId) => ({ tillId, ...fileFields, state: "done", failure: null, fileNumber: 1 })),
+      tills.map((tillId) => ({
+        ...{ tillId, reportId: computeTillReportId(tillId), ...fileFields },
+        ...{ state: "done", failure: null, fileNumber: 1 },
+      })),
     );
     const fileUrl = `http://pragma.test/v1/accounting/exports/${id}/files/1`;
     expect(result.files).toEqual([
@@ -210,6 +219,47 @@ describe("an accounting export", () => {
     const [row] = await service.db.sql`
       select count(*) as n from exports where location_id = ${principal.location.id}`;
     expect(row?.n).toBe(1);
+  });
+});
+
+describe("accounting exports of a location", () => {
+  const listExports = async (principal: Principal, query = "") => {
+    const response = await service.request("GET", `/v1/accounting/exports${query}`, { principal });
+    return paginatedSchema(AccountingExportListItem).parse(await response.json());
+  };
+
+  it("are listed newest first, with the numbers of their tills and files", async () => {
+    const principal = buildTestPrincipalWithScopes("accounting:write");
+    const config = await createConfig(principal);
+    const [balanced = "", unbalanced = ""] = await pushTills(principal, {}, { paid: 1000 });
+    const first = await runExport(principal, [exportItem(balanced, config), exportItem(unbalanced, config)]);
+    const second = await runExport(principal, [exportItem(balanced, config)]);
+    const page = await listExports(principal, "?size=1");
+    const { id, state, createdAt, startedAt, finishedAt } = second;
+    const bytes = second.files[0]?.size;
+    expect(page.data).toEqual([
+      { id, state, createdAt, startedAt, finishedAt, tillCount: 1, failedTillCount: 0, fileCount: 1, bytes },
+    ]);
+    expect(page.meta.totalCount).toBe(2);
+    const { data } = await listExports(principal, `?size=1&pageToken=${page.nextPageToken}`);
+    expect(data).toMatchObject([
+      { id: first.id, state: "failed", tillCount: 2, failedTillCount: 1, fileCount: 1, bytes: first.files[0]?.size },
+    ]);
+  });
+
+  it("are listed for keys of this location only, or with locations:any", async () => {
+    const principal = buildTestPrincipalWithScopes("accounting:write");
+    const [till = ""] = await pushTills(principal, {});
+    const { id } = await runExport(principal, [exportItem(till, await createConfig(principal))]);
+    const stranger = buildTestPrincipalWithScopes("accounting:write");
+    expect((await listExports(stranger)).data).toEqual([]);
+    const path = `/v1/accounting/exports?locationId=${principal.location.id}`;
+    expect(await service.requestProblem({ method: "GET", path, principal: stranger })).toMatchObject({
+      code: "location_forbidden",
+    });
+    const operator = buildTestPrincipalWithScopes("accounting:write", "locations:any");
+    const { data } = await listExports(operator, `?locationId=${principal.location.id}`);
+    expect(data.map((item) => item.id)).toEqual([id]);
   });
 });
 

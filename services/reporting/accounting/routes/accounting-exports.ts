@@ -1,15 +1,25 @@
 import {
   AccountingExport,
+  AccountingExportListItem,
   CreateAccountingExportRequest,
   CreateAccountingExportResponse,
   maxTillsPerAccountingExport,
 } from "@pragma/contracts/accounting-export";
+import type { BulkExportState } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import {
+  getReadRestrictionLocationId,
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute, type ReportingContext } from "../../context.ts";
 import { createExportStateResponse, createFileResponse, unfinishedExportHeaders } from "../../exports/file-response.ts";
@@ -59,6 +69,69 @@ export const createAccountingExportRoute = defineReportingRoute({
     });
   },
 });
+
+export const listAccountingExportsRoute = defineReportingRoute({
+  method: "get",
+  path: "/v1/accounting/exports/",
+  operationId: "listAccountingExports",
+  ...accountingRouteDefaults,
+  summary: "List accounting exports",
+  description:
+    "Returns the location's accounting exports of the last 400 days, newest first, with the numbers of their tills and files. Exports that contain tills of several locations are in no list: read them by their ID.",
+  request: { query: z.object({ ...paginationQueryShape, locationId: locationIdQueryParameter() }) },
+  responses: {
+    200: {
+      description: "A page of accounting exports, newest first",
+      schema: paginatedSchema(AccountingExportListItem),
+    },
+  },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services: { db }, url, origin }) {
+    const { sql } = db;
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    const columns = sql`id, state, created_at, started_at, finished_at, (${accountingExportTotals(sql)}) as totals`;
+    return queryNewestRowsPageResponse<ListedExportRow>({ query, locationId, principal, url, origin }, sql, {
+      ...{ columns, table: sql`exports`, where: sql`kind = 'accounting' and location_id = ${locationId}` },
+      toItem: toExportListItem,
+    });
+  },
+});
+
+type ExportTotals = Pick<AccountingExportListItem, "tillCount" | "failedTillCount" | "fileCount" | "bytes">;
+
+interface ListedExportRow {
+  id: string;
+  state: BulkExportState;
+  createdAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  totals: ExportTotals;
+}
+
+/** Returns a query for the numbers of an export's tills and files, as JSON. The tills themselves can be large. */
+const accountingExportTotals = (sql: SqlClient) => sql`
+  select json_build_object(
+    'tillCount', coalesce(sum(json_array_length(details->'tills')), 0),
+    'failedTillCount', coalesce(sum((
+      select count(*) from json_array_elements(details->'tills') as till where till->>'state' = 'failed'
+    )), 0),
+    'fileCount', count(object_key),
+    'bytes', coalesce(sum(bytes), 0))
+  from export_files where export_id = exports.id`;
+
+function toExportListItem({ id, state, totals, ...times }: ListedExportRow): AccountingExportListItem {
+  const { createdAt, startedAt, finishedAt } = times;
+  return {
+    ...{ id, state: toAccountingExportState(state) },
+    createdAt: createdAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    ...totals,
+  };
+}
+
+const toAccountingExportState = (state: BulkExportState): AccountingExport["state"] =>
+  state === "queued" ? "pending" : state === "removed" ? "failed" : state;
 
 export const getAccountingExportRoute = defineReportingRoute({
   method: "get",
@@ -135,12 +208,13 @@ function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, o
   return {
     id: row.id,
     tillsIds: [...new Set(tills.map(({ tillId }) => tillId))],
-    state: row.state === "queued" ? "pending" : row.state === "removed" ? "failed" : row.state,
+    state: toAccountingExportState(row.state),
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,
     finishedAt: row.finishedAt?.toISOString() ?? null,
     tills: tills.map(({ tillId, state, failure, file }) => ({
       tillId,
+      reportId: failure?.code === "no_report" ? null : computeTillReportId(tillId),
       ...fileGroupFields(file),
       state,
       failure,
