@@ -186,6 +186,15 @@ const routes = [
     })),
     component: lazyRouteComponent(() => import("./operator/audit-page.tsx"), "AuditPage"),
   }),
+  createRoute({
+    getParentRoute,
+    path: "/keys",
+    validateSearch: readSearch((search) => ({
+      location: readId(search, "location"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
+  }),
 ] as const;
 
 export const router = createRouter({

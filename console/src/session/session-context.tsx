@@ -18,6 +18,8 @@ interface SessionAccess extends Session {
   installation: Installation;
   formats: Formats;
   signOut: (reason?: SignOutReason) => void;
+  /** Continues the session with another key, such as the successor of a rotated one. @throws as `openSession` */
+  continueWithKey: (apiKey: string) => Promise<void>;
 }
 
 const SessionContext = createContext<SessionAccess | null>(null);
@@ -48,9 +50,10 @@ export function SessionGate({ installation, children }: { installation: Installa
 
   const signIn = useCallback(
     async (apiKey: string) => {
-      const opened = await openSession(installation.apiUrl, apiKey, (problem) =>
-        signOut({ kind: "rejected", problem }),
-      );
+      const opened = await openSession(installation.apiUrl, apiKey, (problem) => {
+        // A late response to a key that another one replaced does not concern the session.
+        if (readStoredKey() === apiKey) signOut({ kind: "rejected", problem });
+      });
       storeKey(apiKey);
       setReason(null);
       setSession(opened);
@@ -76,12 +79,13 @@ export function SessionGate({ installation, children }: { installation: Installa
         ...session,
         installation,
         signOut,
+        continueWithKey: signIn,
         formats: createFormats({
           timeZone: session.key.location?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
           currency: session.key.location?.currencyCode ?? null,
         }),
       },
-    [session, installation, signOut],
+    [session, installation, signOut, signIn],
   );
 
   if (isOpening) return <Opening />;

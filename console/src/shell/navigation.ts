@@ -2,7 +2,7 @@ import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { text } from "../text/text.ts";
 
 interface NavigationItem {
-  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/sandbox" | "/operator";
+  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/keys" | "/sandbox" | "/operator";
   label: string;
   /** The scopes of which a key needs one to see the view. Empty if every key may see it. */
   scopes: CurrentKey["scopes"];
@@ -21,6 +21,7 @@ export const navigationItems: NavigationItem[] = [
   { to: "/metrics", label: text.metrics.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
+  { to: "/keys", label: text.keys.title, scopes: [], needsLocation: false },
   { to: "/sandbox", label: text.sandbox.title, scopes: [], needsLocation: true, needsSandbox: true },
   { to: "/operator", label: text.operator.title, scopes: ["admin"], needsLocation: false },
 ];

@@ -7,12 +7,20 @@ interface DialogProps {
   title: string;
   isOpen: boolean;
   onClose: () => void;
+  /** Whether only a button of the dialog closes it, because it shows something that cannot be shown again. */
+  isKept?: boolean;
   children: ReactNode;
 }
 
 /** A dialog over the view. Escape and a click outside close it, and the focus returns to where it was. */
-export const Dialog = ({ title, isOpen, onClose, children }: DialogProps) => (
-  <ModalOverlay className="overlay" isOpen={isOpen} onOpenChange={(open) => !open && onClose()} isDismissable>
+export const Dialog = ({ title, isOpen, onClose, isKept = false, children }: DialogProps) => (
+  <ModalOverlay
+    className="overlay"
+    isOpen={isOpen}
+    onOpenChange={(open) => !open && onClose()}
+    isDismissable={!isKept}
+    isKeyboardDismissDisabled={isKept}
+  >
     <Modal className="modal">
       <AriaDialog className="dialog">
         <Heading slot="title" level={2}>

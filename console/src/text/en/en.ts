@@ -1,5 +1,6 @@
 import { daysTexts } from "./days.ts";
 import { homeTexts } from "./home.ts";
+import { keysTexts } from "./keys.ts";
 import { metricsTexts } from "./metrics.ts";
 import { operatorTexts } from "./operator.ts";
 import { ordersTexts } from "./orders.ts";
@@ -21,4 +22,5 @@ export const en = {
   ...webhooksTexts,
   ...sandboxTexts,
   ...operatorTexts,
+  ...keysTexts,
 };

@@ -17,6 +17,10 @@ export const sharedTexts = {
     next: "Next",
   },
   filters: { label: "Filters", since: "From", until: "To", all: "All", remove: "Remove" },
+  choice: {
+    find: (label: string) => `Find ${label.toLowerCase()} by name`,
+    noMatch: "No name contains this text.",
+  },
   errors: {
     retry: "Try again",
     whatToDo: "What to do",

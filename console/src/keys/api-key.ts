@@ -1,0 +1,28 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { text } from "../text/text.ts";
+
+export type ApiKey = ApiSchemaTypes["ApiKey"];
+
+export type KeyTimes = Pick<ApiKey, "revokedAt" | "expiresAt" | "overlapEndsAt">;
+export type KeyStateName = keyof typeof text.keys.states;
+
+/** A key that expires sooner is shown with a warning. */
+const warningMs = 14 * 86_400_000;
+
+/** Returns the state of a key, which changes with time. */
+export function getKeyState({ revokedAt, expiresAt, overlapEndsAt }: KeyTimes, now = Date.now()): KeyStateName {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt === null) return "active";
+  const remainingMs = Date.parse(expiresAt) - now;
+  if (remainingMs <= 0) return overlapEndsAt === expiresAt ? "replaced" : "expired";
+  if (overlapEndsAt !== null) return "overlapping";
+  return remainingMs < warningMs ? "expiring" : "active";
+}
+
+/** Whether requests with the key succeed. */
+export const isWorking = (apiKey: KeyTimes): boolean =>
+  ["active", "expiring", "overlapping"].includes(getKeyState(apiKey));
+
+/** The name of a key's location, as lists and confirmations state it. */
+export const nameOfLocation = ({ locationId, locationName }: Pick<ApiKey, "locationId" | "locationName">): string =>
+  locationId === null ? text.keys.noLocation : (locationName ?? text.keys.unnamedLocation(locationId.slice(0, 8)));
