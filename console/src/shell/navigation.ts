@@ -2,7 +2,17 @@ import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { text } from "../text/text.ts";
 
 interface NavigationItem {
-  to: "/" | "/days" | "/reports" | "/orders" | "/metrics" | "/requests" | "/webhooks" | "/keys" | "/sandbox" | "/operator";
+  to:
+    | "/"
+    | "/days"
+    | "/reports"
+    | "/orders"
+    | "/metrics"
+    | "/requests"
+    | "/webhooks"
+    | "/keys"
+    | "/sandbox"
+    | "/operator";
   label: string;
   /** The scopes of which a key needs one to see the view. Empty if every key may see it. */
   scopes: CurrentKey["scopes"];
