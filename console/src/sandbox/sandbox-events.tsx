@@ -6,7 +6,7 @@ import { Button } from "../ui/button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { ChoiceField } from "../ui/fields.tsx";
 import { Section } from "../ui/section.tsx";
-import { EventResults, type ShownEvent } from "./event-results.tsx";
+import { EventResult, type ShownEvent } from "./event-result.tsx";
 
 type EventRequest = ApiSchemaTypes["CreateSandboxEvent"];
 type EventType = EventRequest["type"];
@@ -15,12 +15,10 @@ type Problem = NonNullable<EventRequest["problem"]>;
 const eventTypes = Object.keys(text.sandbox.events.types) as EventType[];
 const closingTypes: ReadonlySet<EventType> = new Set(["order.paid", "order.canceled", "order.transferred"]);
 const maxFailingDeliveries = 20;
-/** The most events whose results are shown. */
-const maxResults = 10;
 
-/** A button for each event, with what it does, and the results of those that were pressed. */
+/** A button for each event, with what it does, and what came of it when it was last pressed. */
 export function SandboxEvents() {
-  const [results, setResults] = useState<readonly ShownEvent[]>([]);
+  const [results, setResults] = useState<Partial<Record<EventType, ShownEvent>>>({});
   const [openOrderId, setOpenOrderId] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem>("missing_shift");
   const [count, setCount] = useState(1);
@@ -32,7 +30,7 @@ export function SandboxEvents() {
     const body = { type, problem, count, ...(orderId !== null && { orderId }) };
     creation.mutate(body, {
       onSuccess: (event) => {
-        setResults((shown) => [{ event, at: new Date().toISOString() }, ...shown].slice(0, maxResults));
+        setResults((shown) => ({ ...shown, [type]: { event, at: new Date().toISOString() } }));
         // A till contains the open orders, and closes them.
         if (type === "order.call") setOpenOrderId(event.orderId);
         else if (orderId !== null || type === "till.pushed") setOpenOrderId(null);
@@ -82,11 +80,13 @@ export function SandboxEvents() {
                 />
               </div>
             )}
+            <div role="status" className="sandbox-result">
+              {results[type] && <EventResult {...results[type]} />}
+            </div>
+            {creation.error && creation.variables.type === type && <ErrorNotice error={creation.error} />}
           </li>
         ))}
       </ul>
-      {creation.error && <ErrorNotice error={creation.error} />}
-      <EventResults results={results} />
     </Section>
   );
 }

@@ -46,8 +46,6 @@ export const sandboxTexts = {
         unbalanced_till: "An order has no payment",
       },
       count: "Messages",
-      happened: "What happened",
-      nothing: "Nothing yet. Start with an order.",
       results: {
         "order.call": "An order was opened.",
         "order.paid": "An order was paid.",

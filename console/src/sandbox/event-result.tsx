@@ -12,26 +12,16 @@ export interface ShownEvent {
   at: string;
 }
 
-/** What events changed, newest first, with links to it. */
-export const EventResults = ({ results }: { results: readonly ShownEvent[] }) => (
-  <div className="sandbox-results">
-    <h3>{text.sandbox.events.happened}</h3>
-    <div role="status">
-      {results.length === 0 && <p className="empty">{text.sandbox.events.nothing}</p>}
-      <ul className="cards">
-        {results.map(({ event, at }) => (
-          <li key={at} className="card">
-            <p>
-              <Moment at={at} isTimeOnly /> {describe(event)}
-            </p>
-            <p className="actions">
-              <ResultLinks event={event} />
-            </p>
-          </li>
-        ))}
-      </ul>
-    </div>
-  </div>
+/** What an event changed, with links to it. */
+export const EventResult = ({ event, at }: ShownEvent) => (
+  <>
+    <p>
+      <Moment at={at} isTimeOnly /> {describe(event)}
+    </p>
+    <p className="actions">
+      <ResultLinks event={event} />
+    </p>
+  </>
 );
 
 function describe({ type, failingDeliveries }: SandboxEvent): string {
