@@ -1,8 +1,9 @@
-import { Link } from "@tanstack/react-router";
+import { Link, Navigate } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { addDays } from "../format/formats.ts";
 import { hasAnyScope } from "../session/session.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
+import { opensOperatorView } from "../shell/navigation.ts";
 import { text } from "../text/text.ts";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -18,6 +19,11 @@ const dayCount = 14;
 const refetchMs = 60_000;
 
 export function HomePage() {
+  const { key } = useSession();
+  return opensOperatorView(key) ? <Navigate to="/operator" replace /> : <LocationHome />;
+}
+
+function LocationHome() {
   const { key } = useSession();
   const { isoDay, longDay } = useFormats();
   const today = isoDay(new Date());

@@ -21,7 +21,7 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
     getKey={({ id }) => id}
     empty={empty}
     columns={[
-      { header: text.operator.when, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+      { header: text.operator.when, isWideOnly: true, cell: ({ createdAt }) => <AuditTime at={createdAt} /> },
       { header: text.operator.action, isRowHeader: true, cell: (event) => <AuditedChange event={event} /> },
       { header: text.operator.actor, cell: ({ actor }) => <Actor actor={actor} /> },
       ...(locationNames
@@ -41,11 +41,20 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
   />
 );
 
-function AuditedChange({ event: { action, target, details } }: { event: AuditEvent }) {
+const AuditTime = ({ at }: { at: string }) => (
+  <span className="audit-time">
+    <Moment at={at} />
+  </span>
+);
+
+function AuditedChange({ event: { action, target, details, createdAt } }: { event: AuditEvent }) {
   const facts = Object.entries(details).filter(([, value]) => value !== null);
   return (
     <>
       <code>{action}</code>
+      <p className="audit-details narrow-only">
+        <AuditTime at={createdAt} />
+      </p>
       <p className="audit-details">
         {facts.length > 0
           ? facts.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`).join(" · ")

@@ -61,7 +61,11 @@ export function ConsumersPage() {
               getKey={({ id }) => id}
               empty={text.operator.noConsumers}
               columns={[
-                { header: text.operator.name, isRowHeader: true, cell: (consumer) => consumer.name },
+                {
+                  header: text.operator.name,
+                  isRowHeader: true,
+                  cell: (consumer) => <span className="long-name">{consumer.name}</span>,
+                },
                 {
                   header: text.operator.scopes,
                   isWideOnly: true,

@@ -56,7 +56,11 @@ export function BusiestKeys() {
             getKey={({ keyId }) => keyId ?? ""}
             empty={text.operator.noneBusy}
             columns={[
-              { header: text.operator.consumer, isRowHeader: true, cell: ({ consumerName }) => consumerName },
+              {
+                header: text.operator.consumer,
+                isRowHeader: true,
+                cell: ({ consumerName }) => <span className="long-name">{consumerName}</span>,
+              },
               {
                 header: text.operator.location,
                 isWideOnly: true,
@@ -119,7 +123,11 @@ export function RefusedRequests() {
             getKey={({ id }) => id}
             empty={text.operator.noneRefused}
             columns={[
-              { header: text.operator.consumer, isRowHeader: true, cell: ({ consumerName }) => consumerName },
+              {
+                header: text.operator.consumer,
+                isRowHeader: true,
+                cell: ({ consumerName }) => <span className="long-name">{consumerName}</span>,
+              },
               {
                 header: text.operator.location,
                 isWideOnly: true,

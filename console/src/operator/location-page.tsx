@@ -126,11 +126,11 @@ function LatestFailures({ locationId }: { locationId: string }) {
             empty={text.operator.noFailures}
             columns={[
               {
-                header: text.operator.state,
+                header: text.operator.status,
                 cell: ({ status }) => <Badge tone={status >= 500 ? "bad" : "warning"}>{status}</Badge>,
               },
               {
-                header: text.operator.requests,
+                header: text.operator.request,
                 isRowHeader: true,
                 cell: ({ method, path }) => (
                   <code>

@@ -64,7 +64,7 @@ export function LocationsPage() {
                   header: text.operator.name,
                   isRowHeader: true,
                   cell: (location) => (
-                    <Link to="/operator/locations/$id" params={{ id: location.id }}>
+                    <Link to="/operator/locations/$id" params={{ id: location.id }} className="long-name">
                       {location.name ?? text.operator.unnamed(location.id)}
                     </Link>
                   ),

@@ -36,8 +36,8 @@ export const navigationItems: NavigationItem[] = [
   { to: "/operator", label: text.operator.title, scopes: ["admin"], needsLocation: false },
 ];
 
-/** The view that an operator's key opens first, because it has no location. */
-export const operatorPath = "/operator";
+/** Whether Home opens the view for operators, because the key has no location. */
+export const opensOperatorView = (key: CurrentKey): boolean => key.location === null && hasAnyScope(key, "admin");
 
 export const isAllowed = (key: CurrentKey, item: NavigationItem): boolean => findObstacle(key, item) === null;
 

@@ -1,11 +1,10 @@
-import { Link, Navigate, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { hasAnyScope } from "../session/session.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Brand } from "../ui/brand.tsx";
 import { KeyMenu } from "./key-menu.tsx";
-import { findNavigationItem, findObstacle, isAllowed, navigationItems, operatorPath } from "./navigation.ts";
+import { findNavigationItem, findObstacle, isAllowed, navigationItems, opensOperatorView } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
 /** The frame of all views: the location, the navigation and the menu of the key. */
@@ -20,9 +19,8 @@ export function Shell() {
     isFirstView.current = false;
   }, [pathname]);
   const item = findNavigationItem(pathname);
-  const obstacle = item ? findObstacle(key, item) : null;
-  if (pathname === "/" && key.location === null && hasAnyScope(key, "admin"))
-    return <Navigate to={operatorPath} replace />;
+  const isRedirected = item?.to === "/" && opensOperatorView(key);
+  const obstacle = item && !isRedirected ? findObstacle(key, item) : null;
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
