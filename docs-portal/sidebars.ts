@@ -5,7 +5,7 @@ const category = (label: string, items: string[]) => ({ type: "category" as cons
 /** The sidebar of the guides, by task. The guide for older points of sale is last, because few readers need it. */
 const sidebars: SidebarsConfig = {
   docs: [
-    category("Get started", ["getting-started", "sandboxes", "authentication", "production"]),
+    category("Get started", ["getting-started", "sandboxes", "console", "authentication", "production"]),
     category("Core concepts", [
       "data-model",
       "requests",

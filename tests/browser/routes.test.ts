@@ -21,6 +21,7 @@ const guides = [
   "client",
   "collections",
   "data-model",
+  "console",
   "days",
   "edge-cases",
   "errors",

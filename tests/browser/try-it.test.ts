@@ -59,6 +59,20 @@ describe("the form beside an operation", () => {
     await close();
   });
 
+  it("is filled in by a link, which can neither select the server nor end a dry run", async () => {
+    const server = "https%3A%2F%2Fattacker.example";
+    const reportId = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
+    const tab = await documentationSite.openTab(`/api/get-report?try=true&id=${reportId}&server=${server}`);
+    const form = tab.page.getByRole("form", { name: "Request" });
+    await expect.poll(() => form.getByLabel("id path, required").inputValue()).toBe(reportId);
+    expect(await form.textContent()).not.toContain("attacker.example");
+    await tab.close();
+    const push = await documentationSite.openTab("/api/push-till-v-2?try=true&dryRun=false");
+    await push.page.getByRole("form", { name: "Request" }).waitFor();
+    expect(await push.page.getByRole("checkbox", { name: /Dry run/ }).isChecked()).toBe(true);
+    await push.close();
+  });
+
   it.each(["/api/list-reports", "/api/push-till-v-2", "/api/create-accounting-config"])(
     "shows the Send button and the response without scrolling at 1440 x 900: %s",
     async (path) => {

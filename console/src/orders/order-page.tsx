@@ -12,25 +12,25 @@ import { Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { Table } from "../ui/table.tsx";
+import type { OrderWithTimes } from "./list-order-steps.ts";
+import { OrderHistory } from "./order-history.tsx";
 import { type Order, OrderRows } from "./order-rows.tsx";
 
 const route = getRouteApi("/orders/$id");
 const refetchMs = 15_000;
 
-interface LoadedOrder {
-  order: Order;
-  /** The report of the order's shift; null while the order is live. */
-  reportId: string | null;
-}
-
 /** Returns the order of a closed shift or, if there is none with this ID, the live order. */
-async function loadOrder(api: AdminApiClient, id: string): Promise<{ data: LoadedOrder; response: Response }> {
+async function loadOrder(api: AdminApiClient, id: string): Promise<{ data: OrderWithTimes; response: Response }> {
   const params = { path: { id } };
   const finished = await nullOnProblem(api.GET("/v2/orders/{id}", { params }), "order_not_found");
-  if (finished)
-    return { data: { order: finished.data, reportId: finished.data.reportId }, response: finished.response };
+  if (finished) {
+    const { data: order, response } = finished;
+    const { reportId, createdAt: receivedAt, updatedAt: changedAt } = order;
+    return { data: { order, reportId, receivedAt, changedAt }, response };
+  }
   const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params });
-  return { data: { order: live.data, reportId: null }, response };
+  const { createdAt: receivedAt, updatedAt: changedAt } = live;
+  return { data: { order: live.data, reportId: null, receivedAt, changedAt }, response };
 }
 
 /** An order with its products, payments and history. */
@@ -53,7 +53,7 @@ export function OrderPage() {
             </div>
             <div>
               <OrderFacts {...loaded} />
-              <OrderHistory order={loaded.order} />
+              <OrderHistory order={loaded} />
             </div>
           </div>
         )}
@@ -62,7 +62,7 @@ export function OrderPage() {
   );
 }
 
-function OrderFacts({ order, reportId }: LoadedOrder) {
+function OrderFacts({ order, reportId }: OrderWithTimes) {
   const { money, number } = useFormats();
   return (
     <Section title={text.orders.about} actions={reportId === null && <Badge tone="info">{text.orders.live}</Badge>}>
@@ -133,38 +133,6 @@ function OrderPayments({ order: { paymentRowList } }: { order: Order }) {
           { header: text.orders.amount, isNumeric: true, cell: ({ amount }) => money(amount) },
         ]}
       />
-    </Section>
-  );
-}
-
-/** What happened to the order, oldest first, from the times that the point of sale sent. */
-function OrderHistory({ order }: { order: Order }) {
-  const { history } = text.orders;
-  const steps = (
-    [
-      [history.opened, order.openedAt],
-      [history.billPrinted, order.firstBillPrintDate],
-      ...order.paymentRowList.map(
-        (row) => [history.payment(row.name ?? text.payments.modeOf(row.paymentMode)), row.recordedAt] as const,
-      ),
-      [history.paid, order.paidAt],
-      [history.transferred, order.transferredAt],
-      [history.canceled, order.canceledAt],
-      [history.closed, order.closedAt],
-    ] as [string, string | null][]
-  )
-    .filter((step): step is [string, string] => step[1] !== null)
-    .sort(([, one], [, other]) => Date.parse(one) - Date.parse(other));
-  return (
-    <Section title={text.orders.historyTitle}>
-      <ol className="timeline">
-        {steps.map(([name, at], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two payments can have the same time and name.
-          <li key={index}>
-            <Moment at={at} /> {name}
-          </li>
-        ))}
-      </ol>
     </Section>
   );
 }

@@ -1,3 +1,4 @@
+import { createChangedTestLiveOrder, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
@@ -13,7 +14,9 @@ let site: ConsoleUnderTest;
 let reportId: string;
 beforeAll(async () => {
   const product = await getSharedPragmaUnderTest();
-  testLocation = await createTestLocation(product);
+  testLocation = await createTestLocation(product, {
+    scopes: ["reports:read", "orders:read", "orders:write", "tills:write"],
+  });
   const finalCashBalance = (till.finalCashBalance ?? 0) + 1_234;
   await testLocation.pushTillWithRetries({ ...till, finalCashBalance });
   const [report] = await testLocation.waitForReports(1);
@@ -126,6 +129,34 @@ describe("orders", () => {
       .first()
       .click();
     await page.getByRole("heading", { name: "History" }).waitFor();
+    await close();
+  });
+
+  it("have a history with products, payments and clerks, from the till of their shift", async () => {
+    const order = till.orderList.find(({ isCanceled, paymentRowList, productRowList }) => {
+      return !isCanceled && paymentRowList.length > 0 && productRowList.some(({ recordedAt }) => recordedAt !== null);
+    });
+    const { page, errors, close } = await site.openView(`/orders/${order?.id}`, { apiKey: testLocation.key });
+    const history = page.getByRole("region", { name: "History" });
+    await history.getByText("In the till of its shift, received by the API").waitFor();
+    const steps = await history.getByRole("listitem").allTextContents();
+    expect(steps[0]).toContain("Opened");
+    expect(steps.join("\n")).toContain(`by ${order?.operatorName}`);
+    for (const step of ["Added: ", "Payment: ", "Closed"]) expect(steps.join("\n")).toContain(step);
+    expect(steps.at(-1)).toContain("received by the API");
+    expect(errors).toEqual([]);
+    await close();
+  });
+
+  it("show what changes while they are live", async () => {
+    const order = createTestLiveOrderInput();
+    await testLocation.create("/v1/orders-live/", [order]);
+    const { page, close } = await site.openView(`/orders/${order.id}`, { apiKey: testLocation.key });
+    await page.getByText("Received by the API", { exact: false }).waitFor();
+    await testLocation.create("/v1/orders-live/", [createChangedTestLiveOrder(order, { comment: "Window seat" })]);
+    await page.reload();
+    await page.getByText("Last change received by the API").waitFor();
+    await page.getByText("Window seat").waitFor();
     await close();
   });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
@@ -25,7 +26,22 @@ it("shows a failed request with its path, its issues and the page about its erro
   await failure.getByText("Must be at most 100").waitFor();
   const link = failure.getByRole("link", { name: "invalid_request: what to do" });
   expect(await link.getAttribute("href")).toBe("http://localhost:3000/docs/errors#invalid_request");
+  const tryAgain = failure.getByRole("link", { name: "Try again in the documentation: GET /v2/reports" });
+  expect(await tryAgain.getAttribute("href")).toBe("http://localhost:3000/api/list-reports?try=true");
   expect(errors).toEqual([]);
+  await close();
+});
+
+it("links a failed request to its form in the documentation, with the known parts of its path", async () => {
+  const reportId = randomUUID();
+  expect((await testLocation.request("GET", `/v2/reports/${reportId}`)).status).toBe(404);
+  await eventually("the failed request to be stored", async () => {
+    const { data } = await testLocation.getJson<{ data: { path: string }[] }>("/v1/usage/failures");
+    return data.some(({ path }) => path.endsWith(reportId));
+  });
+  const { page, close } = await site.openView("/requests", { apiKey: testLocation.key });
+  const tryAgain = page.getByRole("link", { name: `Try again in the documentation: GET /v2/reports/${reportId}` });
+  expect(await tryAgain.getAttribute("href")).toBe(`http://localhost:3000/api/get-report?try=true&id=${reportId}`);
   await close();
 });
 
