@@ -1,7 +1,7 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { verifyWebhook, WebhookVerificationError } from "@pragma/client";
 
-export type SignatureHeaders = NonNullable<ApiSchemaTypes["Attempt"]["signatureHeaders"]>;
+type SignatureHeaders = NonNullable<ApiSchemaTypes["Attempt"]["signatureHeaders"]>;
 
 export type SignatureResult =
   | { kind: "valid" | "wrongSecret" | "missingPrefix" | "malformedSecret" }

@@ -134,10 +134,9 @@ export const dayCheckHelp = {
     compares: "The time of each cancellation, and the time at which the bill of the order was printed.",
     causes: [
       "A guest sent something back after the bill was printed, or the bill was printed too early.",
-      "A product was canceled to keep the money of a guest who had paid in cash.",
+      "A product was canceled after the guest had paid for it in cash.",
     ],
-    action:
-      "Ask the clerks of these orders for the reason. Such cancellations are what a tax inspector looks at first.",
+    action: "Ask the clerks of these orders for the reason, and note it: tax inspectors look at such cancellations.",
   },
   refunds_without_sale: {
     compares: "The products that were refunded, and those that were sold in the same shift.",
