@@ -10,6 +10,16 @@ export const Moment = ({ at, isTimeOnly = false }: { at: string; isTimeOnly?: bo
   );
 };
 
+/** A date and time with seconds, for what happens within a minute. */
+export const ExactMoment = ({ at }: { at: string }) => {
+  const { day, isoDay, timeWithSeconds, timeZone } = useFormats();
+  return (
+    <time dateTime={at} title={timeZone}>
+      {day(isoDay(new Date(at)))} {timeWithSeconds(at)}
+    </time>
+  );
+};
+
 /** How long ago something was, with the exact time as a title. */
 export const Ago = ({ at }: { at: string }) => {
   const { ago, dateTime, timeZone } = useFormats();

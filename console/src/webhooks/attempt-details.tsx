@@ -3,7 +3,7 @@ import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { Moment } from "../ui/moment.tsx";
+import { ExactMoment, Moment } from "../ui/moment.tsx";
 
 type Attempt = ApiSchemaTypes["Attempt"];
 
@@ -13,7 +13,7 @@ export const nameAttempt = ({ generation, number }: Attempt): string =>
 
 /** When an attempt began, its result, the response, and the headers that signed its request. */
 export function AttemptDetails({ attempt }: { attempt: Attempt }) {
-  const { number, timeWithSeconds, day, isoDay } = useFormats();
+  const { number } = useFormats();
   const { startedAt, milliseconds, status, error, response, nextAttemptAt, signatureHeaders } = attempt;
   const isSuccess = error === null && status !== null;
   return (
@@ -23,9 +23,9 @@ export function AttemptDetails({ attempt }: { attempt: Attempt }) {
           {status ?? (error === null ? text.webhooks.inProgress : text.webhooks.noResponse)}
         </Badge>
         <strong>{nameAttempt(attempt)}</strong>
-        <time dateTime={startedAt} className="muted">
-          {day(isoDay(new Date(startedAt)))} {timeWithSeconds(startedAt)}
-        </time>
+        <span className="muted">
+          <ExactMoment at={startedAt} />
+        </span>
         {milliseconds !== null && <span className="muted">{number(milliseconds)} ms</span>}
       </p>
       {error !== null && <p>{error}</p>}

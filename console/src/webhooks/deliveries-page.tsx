@@ -12,7 +12,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { ChoiceField, DayRangeField, Filters } from "../ui/fields.tsx";
 import { Loaded } from "../ui/loaded.tsx";
-import { Ago, Moment } from "../ui/moment.tsx";
+import { Ago, ExactMoment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Table } from "../ui/table.tsx";
@@ -123,7 +123,7 @@ export function DeliveriesPage() {
                   ),
                 },
                 { header: text.webhooks.state, cell: (delivery) => <DeliveryState state={delivery.state} /> },
-                { header: text.webhooks.createdAt, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                { header: text.webhooks.createdAt, cell: ({ createdAt }) => <ExactMoment at={createdAt} /> },
                 {
                   header: text.webhooks.nextAttempt,
                   isWideOnly: true,
