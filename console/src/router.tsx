@@ -14,6 +14,7 @@ import { Shell } from "./shell/shell.tsx";
 import {
   auditActions,
   auditActors,
+  bulkExportData,
   deliveryStates,
   metricComparisons,
   serviceNames,
@@ -185,6 +186,37 @@ const routes = [
       page: readPage(search),
     })),
     component: lazyRouteComponent(() => import("./operator/audit-page.tsx"), "AuditPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports",
+    validateSearch: readSearch((search) => ({
+      start: readChoice(search, "start", bulkExportData),
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./exports/exports-page.tsx"), "ExportsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports/$id",
+    component: lazyRouteComponent(() => import("./exports/bulk-export-page.tsx"), "BulkExportPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports/accounting",
+    validateSearch: readSearch((search) => ({
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
+      page: readPage(search),
+    })),
+    component: lazyRouteComponent(() => import("./exports/accounting-exports-page.tsx"), "AccountingExportsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports/accounting/$id",
+    component: lazyRouteComponent(() => import("./exports/accounting-export-page.tsx"), "AccountingExportPage"),
   }),
   createRoute({
     getParentRoute,

@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
+import { ExportLink } from "../exports/export-link.tsx";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { ListOfDays, toListQuery } from "../ui/list-of-days.tsx";
@@ -22,6 +23,7 @@ export function DaysPage() {
       summary={text.days.summary}
       search={search}
       onSearch={(changed) => void navigate({ search: changed })}
+      actions={<ExportLink data="reports" since={search.since} until={search.until} />}
       query={query}
       getKey={({ day }) => day}
       empty={text.days.empty}

@@ -34,6 +34,7 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     maximumFractionDigits: 1,
   });
   const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
+  const shares = new Intl.NumberFormat(locale, { style: "percent" });
   const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
   const at = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options });
   const times = at({ hour: "2-digit", minute: "2-digit" });
@@ -67,6 +68,8 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     change: (percent: number) => percents.format(percent / 100),
     /** A rate in hundredths of a percent: 1000 becomes 10%. */
     rate: (basisPoints: number) => rates.format(basisPoints / 10_000),
+    /** A part of a whole, from 0 to 1: 0.4 becomes 40%. */
+    share: (part: number) => shares.format(part),
     bytes(count: number): string {
       const power = count < 1_000 ? 0 : Math.min(Math.floor(Math.log10(count) / 3), 3);
       return `${bytes.format(count / 1_000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;

@@ -114,7 +114,7 @@ function KeyCard({ apiKey, onRotate, onRevoke }: KeyCardProps) {
         </span>
       </p>
       <details>
-        <summary>{text.keys.mayDo(scopes.length)}</summary>
+        <summary>{text.keys.scopeCount(scopes.length)}</summary>
         <ScopeList scopes={scopes} />
       </details>
     </li>

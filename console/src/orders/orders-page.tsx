@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useId } from "react";
 import { useApi } from "../api/use-api.ts";
+import { ExportLink } from "../exports/export-link.tsx";
 import { isUuid } from "../search-params.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -28,7 +29,11 @@ export function OrdersPage() {
     void navigate({ search: (search) => ({ ...search, find: wanted || undefined, page: undefined }) });
   }
   return (
-    <Page title={text.orders.title} summary={text.orders.summary}>
+    <Page
+      title={text.orders.title}
+      summary={text.orders.summary}
+      actions={<ExportLink data="orders" since={since} until={until} />}
+    >
       <Filters>
         <DayRangeField
           since={since}

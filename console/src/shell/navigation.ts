@@ -9,6 +9,7 @@ interface NavigationItem {
     | "/orders"
     | "/metrics"
     | "/requests"
+    | "/exports"
     | "/webhooks"
     | "/keys"
     | "/sandbox"
@@ -29,6 +30,12 @@ export const navigationItems: NavigationItem[] = [
   { to: "/reports", label: text.reports.title, scopes: ["reports:read"], needsLocation: true },
   { to: "/orders", label: text.orders.title, scopes: ["orders:read"], needsLocation: true },
   { to: "/metrics", label: text.metrics.title, scopes: ["reports:read"], needsLocation: true },
+  {
+    to: "/exports",
+    label: text.exports.title,
+    scopes: ["reports:read", "accounting:write"],
+    needsLocation: true,
+  },
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
   { to: "/keys", label: text.keys.title, scopes: [], needsLocation: false },

@@ -1,4 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { ApiResponse } from "../api/use-api.ts";
 import { CopyRequest } from "./copy-button.tsx";
 import { type DayRange, DayRangeField, Filters } from "./fields.tsx";
@@ -26,6 +27,8 @@ interface ListOfDaysProps<Row> {
   search: ListSearch;
   /** Called with the filters after a change, from the first page on. */
   onSearch: (search: ListSearch) => void;
+  /** What can be done with the days, besides copying the request. */
+  actions: ReactNode;
   query: UseQueryResult<ApiResponse<{ data: readonly Row[]; meta: PageMeta }>>;
   columns: Column<Row>[];
   getKey: (row: Row) => string;
@@ -33,8 +36,25 @@ interface ListOfDaysProps<Row> {
 }
 
 /** A view that lists what happened on the chosen days, page by page. */
-export const ListOfDays = <Row,>({ title, summary, search, onSearch, query, ...table }: ListOfDaysProps<Row>) => (
-  <Page title={title} summary={summary} actions={<CopyRequest url={query.data?.url} />}>
+export const ListOfDays = <Row,>({
+  title,
+  summary,
+  search,
+  onSearch,
+  actions,
+  query,
+  ...table
+}: ListOfDaysProps<Row>) => (
+  <Page
+    title={title}
+    summary={summary}
+    actions={
+      <>
+        {actions}
+        <CopyRequest url={query.data?.url} />
+      </>
+    }
+  >
     <Filters>
       <DayRangeField
         since={search.since}

@@ -1,4 +1,5 @@
 import { daysTexts } from "./days.ts";
+import { exportsTexts } from "./exports.ts";
 import { homeTexts } from "./home.ts";
 import { keysTexts } from "./keys.ts";
 import { metricsTexts } from "./metrics.ts";
@@ -23,4 +24,5 @@ export const en = {
   ...sandboxTexts,
   ...operatorTexts,
   ...keysTexts,
+  ...exportsTexts,
 };

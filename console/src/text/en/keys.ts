@@ -29,7 +29,7 @@ export const keysTexts = {
     stoppedAt: "Stopped working",
     revokedAt: "Revoked",
     neverExpires: "Does not expire",
-    mayDo: (count: number) => plural(count, { one: "May do # thing", other: "May do # things" }),
+    scopeCount: (count: number) => plural(count, { one: "# scope", other: "# scopes" }),
     scopesOf: "What it may do",
     scopes: {
       "reports:read": "Read days, reports and metrics, and export them",
