@@ -36,9 +36,12 @@ it("with SANDBOX_REMOVAL=command, the service revokes the keys, and the command 
     fetch(`${product.url}${path}`, { method, headers: { authorization: `Bearer ${apiKey}` } });
   expect(await removeSandboxes()).toEqual({ removed: [] });
   expect((await request("DELETE", "/v1/sandboxes/current")).status).toBe(204);
-  await eventually("the key to be revoked", async () => (await request("GET", "/v2/reports")).status === 401);
+  await eventually("the key to be revoked", async () => (await request("GET", "/v2/reports")).status === 401, {
+    // The filling is continued first.
+    timeoutSeconds: 60,
+  });
   const findState = async () => (await sql`select state from ${sql(schema())}.sandboxes`)[0]?.state;
-  await eventually("the sandbox to end", async () => (await findState()) === "removing");
+  await eventually("the sandbox to end", async () => (await findState()) === "removing", { timeoutSeconds: 60 });
 
   // A row that names another location is reported, and that location is left.
   await sql`
