@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { AuditEvent } from "@pragma/contracts/audit";
+import { ServiceList } from "@pragma/contracts/service-health";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { buildEventStreamNames } from "@pragma/runtime/messaging/event-streams";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -63,6 +64,38 @@ it("works with restricted users: a till gets its report, and every service is re
         /^(ok|NATS \S+ is older than 2\.12\.6, and may acknowledge events)/,
       );
   }
+});
+
+it("lists services and dead letters, and erases data, for a key with the scope admin", {
+  timeout: 30_000,
+}, async () => {
+  const testLocation = await createTestLocation(product);
+  const asAdmin = (method: string, path: string, body?: unknown) =>
+    testLocation.request(method, path, { key: product.adminKey, ...(body !== undefined && { body }) });
+  const { services } = ServiceList.parse(await (await asAdmin("GET", "/v1/services")).json());
+  expect(services.map(({ name }) => name)).toEqual(["gateway", ...serviceNames]);
+  for (const { name, state, checks } of services) {
+    expect({ name, state, checks }).toMatchObject({ state: expect.stringMatching(/^(ok|degraded)$/) });
+    expect(checks.map((check) => check.name)).toContain("nats");
+  }
+  for (const service of serviceNames) {
+    const response = await asAdmin("GET", `/v1/services/${service}/dead-letters`);
+    expect({ service, status: response.status, list: await response.json() }).toMatchObject({
+      ...{ service, status: 200, list: { data: [] } },
+    });
+    const retry = await asAdmin("POST", `/v1/services/${service}/dead-letters/${randomUUID()}/retry`);
+    expect({ service, status: retry.status, result: await retry.json() }).toEqual({
+      ...{ service, status: 200, result: { retries: [] } },
+    });
+  }
+  const { locationId } = testLocation;
+  const erasure = await asAdmin("POST", "/v1/erasures", { locationId, orderIds: [randomUUID()] });
+  expect(await erasure.json()).toEqual({ tillCount: 0 });
+  await eventually("the erasure in the audit log", async () => {
+    const list = await asAdmin("GET", `/v1/audit?locationId=${locationId}&action=personal_data.erased`);
+    const { data } = (await list.json()) as { data: AuditEvent[] };
+    return data.some(({ actor }) => actor.type === "key");
+  });
 });
 
 it("counts requests: the gateway may send usage to accounts, which may reply", { timeout: 30_000 }, async () => {

@@ -94,7 +94,11 @@ function RequestsByConsumer({ locationId }: { locationId: string }) {
             getKey={({ consumerId }) => consumerId ?? ""}
             empty={text.operator.noRequests}
             columns={[
-              { header: text.operator.consumer, isRowHeader: true, cell: ({ consumerName }) => consumerName },
+              {
+                header: text.operator.consumer,
+                isRowHeader: true,
+                cell: ({ consumerName }) => <span className="long-name">{consumerName}</span>,
+              },
               { header: text.operator.requests, isNumeric: true, cell: ({ requestCount }) => number(requestCount) },
               {
                 header: text.operator.failed,

@@ -53,14 +53,14 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
     }).catch((error: Error) => error.message);
 
   return {
-    async report(): Promise<ReadinessReport> {
+    async report({ optionalTimeoutMs = observedTimeoutMs } = {}): Promise<ReadinessReport> {
       const current = components();
       let isReady = current.length > 0;
       const parts = current.map(async ({ name, checks, startupChecks = {}, optionalChecks = {} }) => {
         const states = Object.entries({ ...checks, ...startupChecks, ...optionalChecks }).map(
           async ([dependency, check]) => {
             const isRequired = dependency in checks || (dependency in startupChecks && !reached.has(check));
-            const state = await readState(check, isRequired ? requiredTimeoutMs : observedTimeoutMs);
+            const state = await readState(check, isRequired ? requiredTimeoutMs : optionalTimeoutMs);
             if (isRequired && state !== "ok") isReady = false;
             return [dependency, state] as const;
           },
@@ -72,7 +72,7 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
     },
     /** Returns the health of the only component, for operators who have only an API key. */
     async describeHealth(name: ServiceHealth["name"]): Promise<ServiceHealth> {
-      const { status, parts } = await this.report();
+      const { status, parts } = await this.report({ optionalTimeoutMs: requiredTimeoutMs });
       const checks = Object.entries(parts[name] ?? {}).map(([dependency, state]) => ({
         name: dependency,
         error: state === "ok" ? null : state,

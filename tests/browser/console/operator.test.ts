@@ -172,7 +172,7 @@ it("filters the audit log by action and location, in the URL", async () => {
   await page.getByRole("option", { name: "location.changed" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?action=location.changed");
   await page.getByRole("link", { name: locationName }).first().waitFor();
-  expect(await page.getByText("key.created", { exact: true }).count()).toBe(0);
+  await expect.poll(() => page.getByText("key.created", { exact: true }).count()).toBe(0);
   await close();
 });
 
