@@ -3,7 +3,7 @@ import { boundedArray, field } from "./fields.ts";
 import { serviceNames } from "./service-names.ts";
 
 /** The states of a service, the worst last. */
-export const serviceStates = ["ok", "degraded", "failing", "unreachable"] as const;
+const serviceStates = ["ok", "degraded", "failing", "unreachable"] as const;
 
 /** More than any service checks. */
 const maxChecks = 50;

@@ -118,7 +118,9 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     app.on(method, path, identifyAsAnonymous, forwardTo(path, routeTable[path]));
   }
   for (const service of serviceNames) {
-    app.all(`${servicesPath}/${service}/*`, checkKey, forwardTo(servicesPath, service));
+    const path = `${servicesPath}/${service}/*`;
+    app.options(path, () => allowResponse(forwardedMethods));
+    app.all(path, checkKey, forwardTo(servicesPath, service));
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;

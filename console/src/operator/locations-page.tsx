@@ -13,7 +13,7 @@ import { Table } from "../ui/table.tsx";
 import { CreateLocationDialog } from "./create-location-dialog.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { OperatorView } from "./operator-view.tsx";
-import { UsageCell } from "./usage-columns.tsx";
+import { UsageCell } from "./usage-cell.tsx";
 import { UsageRangeField } from "./usage-range-field.tsx";
 import { useUsageOf } from "./use-usage.ts";
 

@@ -1,6 +1,6 @@
 /** A list of at most this many pages is read as a whole. */
 const maxPages = 10;
-export const listPageSize = 100;
+const listPageSize = 100;
 
 interface ListPage<Item> {
   data: { data: Item[]; nextPageToken: string | null };
