@@ -93,15 +93,16 @@ function Files({ item }: { item: BulkExport }) {
         <p className="empty">{text.exports.filesLater}</p>
       </Section>
     ) : null;
-  const download = (name: string, size: number) => (
+  const download = (name: string, size: number, label?: string) => (
     <DownloadButton
       name={name}
       bytes={size}
+      {...(label !== undefined && { label })}
       open={(api) => api.GET("/v1/exports/{id}/files/{name}", { params: { path: { id, name } }, parseAs: "stream" })}
     />
   );
   return (
-    <Section title={text.exports.files} actions={download(manifestName, 0)}>
+    <Section title={text.exports.files} actions={download(manifestName, 0, text.exports.downloadOf(manifestName))}>
       <Table
         label={text.exports.files}
         rows={files}

@@ -11,11 +11,13 @@ interface DownloadButtonProps {
   name: string;
   /** The size of the file. */
   bytes: number;
+  /** The text of the button. A table names the file beside it. */
+  label?: string;
   open: (api: AdminApiClient) => Promise<{ data: ReadableStream<Uint8Array> | null }>;
 }
 
 /** Saves a file, and shows how much of it has arrived. */
-export function DownloadButton({ name, bytes, open }: DownloadButtonProps) {
+export function DownloadButton({ name, bytes, label = text.exports.download, open }: DownloadButtonProps) {
   const { api } = useSession();
   const { share } = useFormats();
   const [received, setReceived] = useState(0);
@@ -32,7 +34,7 @@ export function DownloadButton({ name, bytes, open }: DownloadButtonProps) {
         }}
         aria-label={text.exports.downloadOf(name)}
       >
-        {text.exports.download}
+        {label}
       </Button>
       <span role="status" className="muted">
         {download.isPending && bytes > 0 && text.exports.downloading(share(Math.min(1, received / bytes)))}

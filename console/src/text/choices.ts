@@ -6,7 +6,7 @@ export const metricComparisons = ["previous_period", "previous_year"] as const;
 export const deliveryStates = ["failed", "pending", "sending", "succeeded"] as const;
 export const bulkExportData = ["reports", "orders", "items", "payments", "taxes"] as const;
 export const bulkExportFormats = ["csv", "jsonl", "parquet"] as const;
-export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
+export const accountingProviders = ["FULLL", "INEXWEB", "ISACOMPTA"] as const;
 export const webhookEvents = [
   "order.call",
   "order.paid",

@@ -28,6 +28,7 @@ export function NamedChoiceField(props: NamedChoiceFieldProps) {
   const id = useId();
   const [name, setName] = useState("");
   const wanted = name.trim();
+  const note = choices.length === 0 && wanted !== "" ? text.choice.noMatch : hint;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a changed name starts a search.
   useEffect(() => {
     const timer = setTimeout(() => onFind(wanted.length < minNameLength ? undefined : wanted), typingPauseMs);
@@ -53,7 +54,7 @@ export function NamedChoiceField(props: NamedChoiceFieldProps) {
           id={id}
           value={value ?? ""}
           onChange={({ target }) => onChange(target.value || undefined)}
-          aria-describedby={`${id}-hint`}
+          aria-describedby={note === undefined ? undefined : `${id}-hint`}
         >
           <option value="">{anyLabel}</option>
           {choices.map((choice) => (
@@ -62,9 +63,11 @@ export function NamedChoiceField(props: NamedChoiceFieldProps) {
             </option>
           ))}
         </select>
-        <p className="hint" id={`${id}-hint`}>
-          {choices.length === 0 && wanted !== "" ? text.choice.noMatch : hint}
-        </p>
+        {note !== undefined && (
+          <p className="hint" id={`${id}-hint`}>
+            {note}
+          </p>
+        )}
       </div>
     </>
   );

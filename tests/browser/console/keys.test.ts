@@ -161,6 +161,14 @@ describe("without violations", () => {
     );
   });
 
+  it("lists the keys of a location for an operator", async () => {
+    await checkView(site, `/keys?location=${partner.locationId}`, product.adminKey, (page) =>
+      page.getByRole("option", { name: `Unnamed location ${partner.locationId.slice(0, 8)}` }).waitFor({
+        state: "attached",
+      }),
+    );
+  });
+
   it("shows the own key", async () => {
     await checkView(site, "/keys?page=0", partner.key, (page) => page.getByText("Europe/Paris").waitFor());
   });

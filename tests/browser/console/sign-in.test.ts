@@ -70,7 +70,7 @@ describe("signing in", () => {
     const { page, close } = await site.openView("/webhooks", { apiKey: testLocation.key });
     await page.getByText("It needs the scope webhooks:write.").waitFor();
     const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
-    expect(await links.allTextContents()).toEqual(["Home", "Days", "Reports", "Metrics", "Keys"]);
+    expect(await links.allTextContents()).toEqual(["Home", "Days", "Reports", "Metrics", "Exports", "Keys"]);
     await close();
   });
 

@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { getKeyState } from "./api-key.ts";
+
+const now = Date.parse("2026-06-01T00:00:00.000Z");
+const inDays = (days: number) => new Date(now + days * 86_400_000).toISOString();
+
+it.each([
+  ["active", { expiresAt: null }],
+  ["active", { expiresAt: inDays(15) }],
+  ["expiring", { expiresAt: inDays(13) }],
+  ["expired", { expiresAt: inDays(-1) }],
+  ["overlapping", { expiresAt: inDays(20), overlapEndsAt: inDays(20) }],
+  ["replaced", { expiresAt: inDays(-1), overlapEndsAt: inDays(-1) }],
+  ["expired", { expiresAt: inDays(-1), overlapEndsAt: inDays(1) }],
+  ["revoked", { expiresAt: inDays(20), revokedAt: inDays(-1) }],
+])("is %s with %o", (state, times) => {
+  expect(getKeyState({ overlapEndsAt: null, revokedAt: null, ...times }, now)).toBe(state);
+});
