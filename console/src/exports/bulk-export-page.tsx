@@ -56,7 +56,7 @@ export function BulkExportPage() {
 }
 
 function About({ item }: { item: BulkExport }) {
-  const { day, number, bytes } = useFormats();
+  const { dayWithYear, number, bytes } = useFormats();
   const { failure, progress, manifest, finishedAt, expiresAt } = item;
   return (
     <Section title={text.exports.about}>
@@ -68,7 +68,7 @@ function About({ item }: { item: BulkExport }) {
       <Facts
         facts={[
           [text.exports.state, <BulkExportState key="state" item={item} />],
-          [text.exports.days, text.exports.range(day(item.since), day(item.until))],
+          [text.exports.days, text.exports.range(dayWithYear(item.since), dayWithYear(item.until))],
           [text.exports.format, text.exports.shortFormats[item.format]],
           [text.exports.rows, number(progress.rows)],
           [text.exports.size, manifest && bytes(manifest.bytes)],
@@ -85,7 +85,7 @@ function About({ item }: { item: BulkExport }) {
 const manifestName = "manifest.json";
 
 function Files({ item }: { item: BulkExport }) {
-  const { day, number, bytes } = useFormats();
+  const { dayWithYear, number, bytes } = useFormats();
   const { id, files, state } = item;
   if (state !== "done")
     return isUnfinished(item) ? (
@@ -113,7 +113,7 @@ function Files({ item }: { item: BulkExport }) {
           {
             header: text.exports.days,
             isWideOnly: true,
-            cell: ({ firstDay, lastDay }) => text.exports.range(day(firstDay), day(lastDay)),
+            cell: ({ firstDay, lastDay }) => text.exports.range(dayWithYear(firstDay), dayWithYear(lastDay)),
           },
           { header: text.exports.rows, isNumeric: true, cell: ({ rows }) => number(rows) },
           { header: text.exports.size, isNumeric: true, cell: (file) => bytes(file.bytes) },
@@ -126,14 +126,14 @@ function Files({ item }: { item: BulkExport }) {
 
 function DeleteDialog({ item, onClose }: { item: BulkExport; onClose: () => void }) {
   const navigate = useNavigate();
-  const { day } = useFormats();
+  const { dayWithYear } = useFormats();
   const deletion = useApiChange(async (api, id: string) => {
     const result = await api.DELETE("/v1/exports/{id}", { params: { path: { id } } });
     // Before everything is read again, because the export no longer exists.
     await navigate({ to: "/exports" });
     return result;
   });
-  const name = `${text.exports.dataNames[item.data]}, ${text.exports.range(day(item.since), day(item.until))}`;
+  const name = `${text.exports.dataNames[item.data]}, ${text.exports.range(dayWithYear(item.since), dayWithYear(item.until))}`;
   return (
     <Dialog title={text.exports.delete} isOpen onClose={onClose}>
       <p>{text.exports.deleteHint(name)}</p>

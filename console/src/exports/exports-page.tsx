@@ -28,7 +28,7 @@ export function ExportsPage() {
 function BulkExports() {
   const { start, since, until, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
-  const { day, bytes, number } = useFormats();
+  const { dayWithYear, bytes, number } = useFormats();
   const query = useApi(
     ["exports", page],
     (api) => api.GET("/v1/exports", { params: { query: { index: page, size: pageSize } } }),
@@ -66,7 +66,10 @@ function BulkExports() {
                     </Link>
                   ),
                 },
-                { header: text.exports.days, cell: (item) => text.exports.range(day(item.since), day(item.until)) },
+                {
+                  header: text.exports.days,
+                  cell: (item) => text.exports.range(dayWithYear(item.since), dayWithYear(item.until)),
+                },
                 { header: text.exports.state, cell: (item) => <BulkExportState item={item} /> },
                 {
                   header: text.exports.format,

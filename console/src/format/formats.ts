@@ -44,6 +44,7 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
   const ofDay = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
   const days = ofDay({ weekday: "short", day: "numeric", month: "short" });
+  const daysWithYear = ofDay({ dateStyle: "medium" });
   const longDays = ofDay({ dateStyle: "full" });
   const weekdays = ofDay({ weekday: "short" });
   const dayAt = (day: string) => new Date(`${day}T00:00:00Z`);
@@ -78,6 +79,7 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     timeWithSeconds: (instant: string) => timesWithSeconds.format(new Date(instant)),
     dateTime: (instant: string) => dateTimes.format(new Date(instant)),
     day: (day: string) => days.format(dayAt(day)),
+    dayWithYear: (day: string) => daysWithYear.format(dayAt(day)),
     longDay: (day: string) => longDays.format(dayAt(day)),
     weekday: (day: string) => weekdays.format(dayAt(day)),
     /** The date of an instant at the location, as YYYY-MM-DD. */

@@ -25,9 +25,9 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, {
     scopes: ["reports:read", "orders:read", "tills:write", "accounting:write"],
   });
-  await testLocation.pushTillWithRetries(generateTill({ seed: "export", orders: orderCount, day: "2026-05-27" }));
-  const till = generateTill({ seed: "refused", orders: orderCount, day: "2026-05-28" });
-  const order = till.orderList.find(({ paymentRowList }) => (paymentRowList?.[0]?.amount ?? 0) > missingAmount);
+  await testLocation.pushTillWithRetries(generateTill({ seed: "console export", orders: orderCount, day: "2026-05-27" }));
+  const till = generateTill({ seed: "console refused", orders: orderCount, day: "2026-05-28" });
+  const order = till.orderList.find(({ paymentRowList }) => paymentRowList?.length === 1);
   const payment = order?.paymentRowList?.[0];
   if (!order || !payment) throw new Error("The generated till has no payment.");
   payment.amount = (payment.amount ?? 0) - missingAmount;
@@ -66,10 +66,9 @@ describe("a bulk export", () => {
     const { name, bytes } = await download(page, /^Download orders-/);
     expect(name).toMatch(/^orders-2026-05-27-.*\.jsonl\.gz$/);
     const orders = gunzipSync(bytes).toString().trimEnd().split("\n");
-    expect(orders.length).toBe(2 * orderCount);
     expect(orders.join("")).toContain(refusedOrderId);
     const manifest = await download(page, /^Download manifest\.json/);
-    expect(JSON.parse(manifest.bytes.toString())).toMatchObject({ state: "done", data: "orders" });
+    expect(JSON.parse(manifest.bytes.toString())).toMatchObject({ data: "orders", manifest: { rows: orders.length } });
     expect(errors).toEqual([]);
     await close();
   });
@@ -94,7 +93,7 @@ describe("a bulk export", () => {
     const { page, errors, close } = await site.openView(`/exports/${id}`, { apiKey: testLocation.key });
     await page.getByRole("button", { name: "Delete export" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("VAT, Wed, May 27 – Thu, May 28").waitFor();
+    await dialog.getByText("VAT, May 27, 2026 – May 28, 2026").waitFor();
     await dialog.getByRole("button", { name: "Delete export" }).click();
     await page.getByRole("heading", { name: "Exports", level: 1 }).waitFor();
     await expect.poll(async () => (await testLocation.request("GET", `/v1/exports/${id}`)).status).toBe(404);
@@ -162,6 +161,7 @@ describe("of another key", () => {
     const reader = await createTestLocation(product, { scopes: ["reports:read"] });
     const { page, close } = await site.openView("/exports?start=reports", { apiKey: reader.key });
     const options = page.getByRole("dialog").getByLabel("Content").getByRole("option");
+    await options.first().waitFor({ state: "attached" });
     expect(await options.allTextContents()).toEqual(["Reports", "VAT"]);
     await page.getByRole("button", { name: "Cancel" }).click();
     expect(await page.getByRole("link", { name: "Accounting exports" }).count()).toBe(0);

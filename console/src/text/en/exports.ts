@@ -27,7 +27,7 @@ export const exportsTexts = {
     size: "Size",
     created: "Started",
     finished: "Finished",
-    expires: "Deleted",
+    expires: "Deleted on",
     back: "All exports",
     titleOf: (data: string) => `Export: ${data}`,
     about: "About this export",
