@@ -246,7 +246,7 @@ describe("the rate limit of a location", () => {
   it("of a sandbox is that of a day, also for its keys with a rate limit of their own", async () => {
     const store = await createLeaseStore();
     const limiter = createRequestRateLimiter(store, rates);
-    const key = (id: string) => keyOf(id, "of a sandbox", { perSecond: 10, burst: 1_000 }, true);
+    const key = (id: string) => keyOf(`${id} of a sandbox`, "of a sandbox", { perSecond: 10, burst: 1_000 }, true);
     const send = (id: string) => countAllowed(Array.from({ length: 100 }, () => limiter.acquire(key(id))));
     expect((await send("key 1")) + (await send("key 2"))).toBe(100);
     const rejected = await limiter.acquire(key("key 3"));
