@@ -76,7 +76,10 @@ it("makes things happen, leads to what came of them, and shows the messages in t
   await page.getByRole("button", { name: /Problem$/ }).click();
   await page.getByRole("option", { name: "The cash does not agree" }).click();
   await page.getByRole("button", { name: "Break a day" }).click();
-  await page.getByRole("link", { name: "Open the day" }).first().click();
+  const broken = page.getByRole("listitem").filter({ hasText: "A day was broken." });
+  // The report is computed again first.
+  await inbox.getByText("report.replaced").first().waitFor();
+  await broken.getByRole("link", { name: "Open the day" }).click();
   await page.getByRole("heading", { name: "Counted cash equals expected cash" }).waitFor();
   await page.goBack();
   const days = page.getByRole("region", { name: "Days with a problem on purpose" });
