@@ -8,10 +8,9 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
-import { Table } from "../ui/table.tsx";
 import { type AccountingExport, AccountingExportState } from "./accounting-export-state.tsx";
 import { getRefetchMs, isUnfinished } from "./bulk-export.ts";
-import { DownloadButton } from "./download-button.tsx";
+import { ExportFile } from "./export-file.tsx";
 import { RefusedTills } from "./refused-tills.tsx";
 
 const route = getRouteApi("/exports/accounting/$id");
@@ -69,7 +68,7 @@ function About({ item }: { item: AccountingExport }) {
 }
 
 function Files({ item: { id, files } }: { item: AccountingExport }) {
-  const { number, bytes } = useFormats();
+  const { bytes } = useFormats();
   const configs = useApi(["accounting configs"], (api) =>
     api.GET("/v1/accounting/configs", { params: { query: { size: 100 } } }),
   );
@@ -77,48 +76,29 @@ function Files({ item: { id, files } }: { item: AccountingExport }) {
     configs.data?.data.data.find((config) => config.id === configId)?.name ?? configId.slice(0, 8);
   return (
     <Section title={text.exports.files}>
-      <Table
-        label={text.exports.files}
-        rows={files}
-        getKey={({ number: fileNumber }) => String(fileNumber)}
-        empty={text.accounting.noFiles}
-        columns={[
-          { header: text.exports.file, isRowHeader: true, cell: ({ name }) => <code>{name}</code> },
-          {
-            header: text.accounting.config,
-            isWideOnly: true,
-            cell: ({ accountingConfigId }) => nameOf(accountingConfigId),
-          },
-          {
-            header: text.accounting.provider,
-            isWideOnly: true,
-            cell: ({ accountingProvider }) => text.accounting.providers[accountingProvider],
-          },
-          { header: text.accounting.tills, isNumeric: true, cell: ({ tills }) => number(tills) },
-          {
-            header: text.accounting.entries,
-            isNumeric: true,
-            isWideOnly: true,
-            cell: ({ entries }) => number(entries),
-          },
-          { header: text.exports.size, isNumeric: true, cell: ({ size }) => bytes(size) },
-          {
-            header: text.exports.download,
-            cell: ({ name, size, number: fileNumber }) => (
-              <DownloadButton
-                name={name}
-                bytes={size}
-                open={(api) =>
-                  api.GET("/v1/accounting/exports/{id}/files/{number}", {
-                    params: { path: { id, number: fileNumber } },
-                    parseAs: "stream",
-                  })
-                }
-              />
-            ),
-          },
-        ]}
-      />
+      {files.length === 0 && <p className="empty">{text.accounting.noFiles}</p>}
+      <ul className="cards">
+        {files.map((file) => (
+          <ExportFile
+            key={file.number}
+            name={file.name}
+            bytes={file.size}
+            open={(api) =>
+              api.GET("/v1/accounting/exports/{id}/files/{number}", {
+                params: { path: { id, number: file.number } },
+                parseAs: "stream",
+              })
+            }
+            details={[
+              nameOf(file.accountingConfigId),
+              text.accounting.providers[file.accountingProvider],
+              text.accounting.tillCount(file.tills),
+              text.accounting.entryCount(file.entries),
+              bytes(file.size),
+            ]}
+          />
+        ))}
+      </ul>
     </Section>
   );
 }

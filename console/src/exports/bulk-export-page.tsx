@@ -13,9 +13,9 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
-import { Table } from "../ui/table.tsx";
 import { type BulkExport, getRefetchMs, isUnfinished } from "./bulk-export.ts";
-import { DownloadButton } from "./download-button.tsx";
+import { DownloadButton, type DownloadButtonProps } from "./download-button.tsx";
+import { ExportFile } from "./export-file.tsx";
 import { BulkExportState } from "./export-state.tsx";
 
 const route = getRouteApi("/exports/$id");
@@ -85,7 +85,7 @@ function About({ item }: { item: BulkExport }) {
 const manifestName = "manifest.json";
 
 function Files({ item }: { item: BulkExport }) {
-  const { dayWithYear, number, bytes } = useFormats();
+  const { dayWithYear, bytes } = useFormats();
   const { id, files, state } = item;
   if (state !== "done")
     return isUnfinished(item) ? (
@@ -93,33 +93,38 @@ function Files({ item }: { item: BulkExport }) {
         <p className="empty">{text.exports.filesLater}</p>
       </Section>
     ) : null;
-  const download = (name: string, size: number, label?: string) => (
-    <DownloadButton
-      name={name}
-      bytes={size}
-      {...(label !== undefined && { label })}
-      open={(api) => api.GET("/v1/exports/{id}/files/{name}", { params: { path: { id, name } }, parseAs: "stream" })}
-    />
-  );
+  const open =
+    (name: string): DownloadButtonProps["open"] =>
+    (api) =>
+      api.GET("/v1/exports/{id}/files/{name}", { params: { path: { id, name } }, parseAs: "stream" });
   return (
-    <Section title={text.exports.files} actions={download(manifestName, 0, text.exports.downloadOf(manifestName))}>
-      <Table
-        label={text.exports.files}
-        rows={files}
-        getKey={({ name }) => name}
-        empty={text.exports.noFiles}
-        columns={[
-          { header: text.exports.file, isRowHeader: true, cell: ({ name }) => <code>{name}</code> },
-          {
-            header: text.exports.days,
-            isWideOnly: true,
-            cell: ({ firstDay, lastDay }) => text.exports.range(dayWithYear(firstDay), dayWithYear(lastDay)),
-          },
-          { header: text.exports.rows, isNumeric: true, cell: ({ rows }) => number(rows) },
-          { header: text.exports.size, isNumeric: true, cell: (file) => bytes(file.bytes) },
-          { header: text.exports.download, cell: (file) => download(file.name, file.bytes) },
-        ]}
-      />
+    <Section
+      title={text.exports.files}
+      actions={
+        <DownloadButton
+          name={manifestName}
+          bytes={0}
+          label={text.exports.downloadOf(manifestName)}
+          open={open(manifestName)}
+        />
+      }
+    >
+      {files.length === 0 && <p className="empty">{text.exports.noFiles}</p>}
+      <ul className="cards">
+        {files.map((file) => (
+          <ExportFile
+            key={file.name}
+            name={file.name}
+            bytes={file.bytes}
+            open={open(file.name)}
+            details={[
+              text.exports.range(dayWithYear(file.firstDay), dayWithYear(file.lastDay)),
+              text.exports.rowCount(file.rows),
+              bytes(file.bytes),
+            ]}
+          />
+        ))}
+      </ul>
     </Section>
   );
 }

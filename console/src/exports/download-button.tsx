@@ -7,7 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { saveFile } from "./save-file.ts";
 
-interface DownloadButtonProps {
+export interface DownloadButtonProps {
   name: string;
   /** The size of the file. */
   bytes: number;
