@@ -1,7 +1,7 @@
 import type { FormEvent } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
 import { text } from "../text/text.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { TextField } from "./text-field.tsx";
@@ -22,9 +22,9 @@ export function CreateConsumerDialog({ onClose }: { onClose: () => void }) {
           </p>
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.done}</Button>
-            <a className="button button-primary" href="/keys">
+            <ButtonLink variant="primary" to="/keys">
               {text.operator.createKey}
-            </a>
+            </ButtonLink>
           </div>
         </>
       ) : (

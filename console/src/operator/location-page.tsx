@@ -5,7 +5,7 @@ import { listPeriods, usageRangeOf } from "../requests/usage-range.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -33,9 +33,9 @@ export function LocationPage() {
       summary={<Link to="/operator/locations">{text.operator.allLocations}</Link>}
       actions={
         <>
-          <a className="button button-secondary" href={`/keys?location=${id}`}>
+          <ButtonLink to="/keys" search={{ location: id }}>
             {text.operator.keys}
-          </a>
+          </ButtonLink>
           <Button onPress={() => setDialog("reprocess")}>{text.operator.reprocess}</Button>
           <Button variant="danger" isDisabled={!location} onPress={() => setDialog("erase")}>
             {text.operator.erase}
