@@ -1,0 +1,3 @@
+import Undici from './types/index'
+export default Undici
+export * from './types/index'
