@@ -372,9 +372,21 @@ class Parser {
   finish () {
     assert(currentParser === null)
     assert(this.ptr != null)
-    assert(!this.paused)
 
     const { llhttp } = this
+
+    // A slow consumer pauses the parser, also at the last byte of a body. The connection has ended, so the rest of what
+    // was received must be parsed now. The body buffers it until the consumer reads.
+    while (this.paused) {
+      const rest = this.socket.read()
+      llhttp.llhttp_resume(this.ptr)
+      this.paused = false
+      this.execute(rest || EMPTY_BUF)
+      if (rest === null && this.paused) {
+        llhttp.llhttp_resume(this.ptr)
+        this.paused = false
+      }
+    }
 
     let ret
 
