@@ -27,9 +27,12 @@ export async function insertMessage(
   { sandbox: { id, locationId }, headers, body, verificationError }: NewMessage,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    const failing = await tx`
-      update sandboxes set failing_deliveries = failing_deliveries - 1 where id = ${id} and failing_deliveries > 0`;
-    const responseStatus = failing.count > 0 ? 500 : 204;
+    // Locks the row also if nothing should fail, because concurrent deletions of the oldest messages could deadlock.
+    const [sandbox] = await tx<{ failingDeliveries: number }[]>`
+      select failing_deliveries from sandboxes where id = ${id} for no key update`;
+    const isFailing = (sandbox?.failingDeliveries ?? 0) > 0;
+    if (isFailing) await tx`update sandboxes set failing_deliveries = failing_deliveries - 1 where id = ${id}`;
+    const responseStatus = isFailing ? 500 : 204;
     const text = decoder.decode(body);
     // PostgreSQL cannot store NUL in a text.
     const bodyBytes = text.includes("\0") || !isUtf8(body) ? body : null;
