@@ -165,6 +165,8 @@ function createClosedOrderError() {
 
 /** The duration of a shift that ends with an event, in milliseconds. */
 const eventShiftMs = 60 * 60 * 1000;
+/** The maximum number of live orders in the till of such a shift. The client may have sent more orders of this till. */
+const maxEventTillOrders = 100;
 
 /** Pushes the next till. Concurrent events push a till each. */
 async function pushTill({ services: { db }, sandbox: { id, locationId }, api }: EventContext): Promise<EventResult> {
@@ -187,10 +189,10 @@ async function pushEventTill(api: PublicApiClient, id: string): Promise<EventRes
     generated,
     (at) => now - eventShiftMs + ((at - opensAtMs) / (closesAtMs - opensAtMs)) * eventShiftMs,
   );
-  const orders: PosOrderData[] = [];
-  const query = { tillId: id };
-  for await (const { data } of api.items("/v1/orders-live", { params: { query } }))
-    orders.push(payAndCloseOrder(restaurant, data, till.finalizedAt));
+  // One page, so its size in bytes is limited too.
+  const query = { tillId: id, size: maxEventTillOrders };
+  const { data: open } = await api.GET("/v1/orders-live", { params: { query } });
+  const orders = open.data.map(({ data }) => payAndCloseOrder(restaurant, data, till.finalizedAt));
   const orderList = [...till.orderList, ...orders];
   const { startedAt, finalizedAt } = till;
   await pushGeneratedTill(api, {
