@@ -1,3 +1,5 @@
+import type { LocationRef } from "@pragma/contracts/principal";
+import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { pageMaxBytesConfig } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
@@ -24,6 +26,27 @@ export const orderLiveServiceConfigSchema = z.object({
 });
 
 export type OrderLiveServiceConfig = z.output<typeof orderLiveServiceConfigSchema>;
+
+/**
+ * A sandbox has a quarter of the quotas, because everyone can create one and send its events to any endpoint. While it is
+ * used all day, its simulated orders have about 26 MB a day, and their events 16 MB.
+ */
+const sandboxQuotaDivisor = 4;
+
+/** Returns a function that returns the daily quotas of a location. */
+export function createOrderQuotas(config: OrderLiveServiceConfig) {
+  const divideBy = (divisor: number) => {
+    const divide = (maximum: number) => Math.max(1, Math.floor(maximum / divisor));
+    const unit = "bytes";
+    return {
+      orderBytes: { name: "live_order_bytes", maximum: divide(config.MAX_LIVE_ORDER_BYTES_PER_DAY), unit },
+      /** Limits the share of the stream of order events that is filled by one location. */
+      eventBytes: { name: "live_order_event_bytes", maximum: divide(config.MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY), unit },
+    } satisfies Record<string, LocationDailyQuota>;
+  };
+  const [quotas, sandboxQuotas] = [divideBy(1), divideBy(sandboxQuotaDivisor)];
+  return ({ isSandbox }: Pick<LocationRef, "isSandbox">) => (isSandbox ? sandboxQuotas : quotas);
+}
 
 /** Returns the time before which departed orders, unchanged orders and tills with a final report are removed. */
 export const computeLiveOrderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveServiceConfig) =>

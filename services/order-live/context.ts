@@ -1,9 +1,8 @@
-import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { OrderLiveServiceConfig } from "./config.ts";
+import type { createOrderQuotas, OrderLiveServiceConfig } from "./config.ts";
 import type { ThreadedLiveOrdersBodyParser } from "./orders-body.ts";
 import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
@@ -14,9 +13,7 @@ export interface OrderLiveServiceContext {
   locations: LocationLookupClient;
   ordersBodyReader: ThreadedLiveOrdersBodyParser;
   broadcaster: LiveOrderBroadcaster;
-  orderBytesQuota: LocationDailyQuota;
-  /** Limits the share of the stream of order events that is filled by one location. */
-  orderEventBytesQuota: LocationDailyQuota;
+  quotasOf: ReturnType<typeof createOrderQuotas>;
 }
 
 export const defineOrderLiveRoute = createRouteDefiner<OrderLiveServiceContext>();

@@ -1,6 +1,6 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
-import { orderLiveServiceConfigSchema } from "./config.ts";
+import { createOrderQuotas, orderLiveServiceConfigSchema } from "./config.ts";
 import type { OrderLiveServiceContext } from "./context.ts";
 import { createLiveOrdersParser } from "./orders-body.ts";
 import { removeOldLiveOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
@@ -37,10 +37,7 @@ export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServi
     return {
       services: {
         ...{ db, log, config, locations, ordersBodyReader, broadcaster },
-        orderBytesQuota: { name: "live_order_bytes", maximum: config.MAX_LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
-        orderEventBytesQuota: {
-          ...{ name: "live_order_event_bytes", maximum: config.MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY, unit: "bytes" },
-        },
+        quotasOf: createOrderQuotas(config),
       },
       beforeStop: () => broadcaster.close(),
       async close() {

@@ -30,7 +30,7 @@ import { findOrderStates, type LiveOrderUpsertRow, upsertLiveOrderRows } from ".
 import { appendChangeLog, type LiveOrderChangeLogEntry, lockStreamPosition } from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
-  location: Pick<LocationRef, "id" | "timeZone">;
+  location: Pick<LocationRef, "id" | "timeZone" | "isSandbox">;
   orders: ValidatedLiveOrderUpsert[];
   context: ObservabilityContext;
 }
@@ -55,9 +55,11 @@ interface OrderChange {
  * has a final report, and omits the personal data of erased orders. @throws `ApiError` quota_exceeded.
  */
 export async function storeLiveOrders(
-  { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: OrderLiveServiceContext,
-  { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
+  { db, broadcaster, quotasOf }: OrderLiveServiceContext,
+  { location, orders, context }: UpsertOrdersOptions,
 ): Promise<UpsertedLiveOrders> {
+  const { id: locationId, timeZone } = location;
+  const quotas = quotasOf(location);
   const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
@@ -96,8 +98,8 @@ export async function storeLiveOrders(
       writeChanges(tx, changes, { locationId, traceparent }),
       changes.length > 0 &&
         consumeDailyQuotasOrThrow(tx, locationId, [
-          { quota: orderBytesQuota, amount: sumBytes(changes.map(({ stored }) => stored.body)) },
-          { quota: orderEventBytesQuota, amount: eventBytes },
+          { quota: quotas.orderBytes, amount: sumBytes(changes.map(({ stored }) => stored.body)) },
+          { quota: quotas.eventBytes, amount: eventBytes },
         ]),
       ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };

@@ -1,3 +1,4 @@
+import { ApiProblem } from "@pragma/client/api-problem";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { SandboxServices } from "./context.ts";
 import { sandboxConsumerName } from "./create-sandbox.ts";
@@ -24,6 +25,8 @@ const usageRangeMs = 3 * 60_000;
 /** How often to check whether the operators' command has removed a sandbox. It also sets when the row is deleted. */
 const removalCheckMs = 60 * 60 * 1000;
 const retryMs = 10_000;
+/** How soon to retry after the sandbox has used up a daily quota. */
+const quotaRetryMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Starts the loop that fills sandboxes, moves their live orders while they are used, and removes them. */
@@ -42,6 +45,7 @@ export function startSandboxWorker(services: SandboxServices) {
     },
     async processItem(sandbox, signal) {
       const dueAt = await workOnSandbox(services, sandbox, signal).catch((error) => {
+        if (error instanceof ApiProblem && error.code === "quota_exceeded") return new Date(Date.now() + quotaRetryMs);
         log.warn({ err: error, sandboxId: sandbox.id, locationId: sandbox.locationId }, "work on a sandbox failed");
         return new Date(Date.now() + retryMs);
       });

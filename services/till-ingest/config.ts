@@ -1,3 +1,4 @@
+import type { LocationRef } from "@pragma/contracts/principal";
 import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
@@ -42,17 +43,29 @@ export const tillIngestServiceConfigSchema = z.object({
 
 export type TillIngestServiceConfig = z.output<typeof tillIngestServiceConfigSchema>;
 
-/** Returns the daily quotas of each location. */
+/**
+ * A sandbox has a fiftieth of the quotas, because everyone can create one. It needs 30 tills when it is filled, and 12 a day
+ * while it is used.
+ */
+const sandboxQuotaDivisor = 50;
+
+/** Returns a function that returns the daily quotas of a location. */
 export function createTillQuotas(config: TillIngestServiceConfig) {
-  return {
-    tills: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" },
-    bytes: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" },
-    /** Without it, tills of many tiny orders could fill the stream with `report.finalized`, which has all order ids. */
-    orders: { name: "till_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" },
-    /** Replacements and reprocessings. Bulk reprocessings do not count. */
-    revisions: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
-    /** Dry runs take as much CPU time as other pushes. */
-    dryRuns: { name: "till_dry_runs", maximum: config.MAX_TILL_DRY_RUNS_PER_DAY, unit: "dry runs" },
-    dryRunOrders: { name: "till_dry_run_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" },
-  } satisfies Record<string, LocationDailyQuota>;
+  const divideBy = (divisor: number) => {
+    const divide = (maximum: number) => Math.max(1, Math.floor(maximum / divisor));
+    return {
+      tills: { name: "tills", maximum: divide(config.MAX_TILLS_PER_DAY), unit: "tills" },
+      bytes: { name: "till_bytes", maximum: divide(config.MAX_TILL_BYTES_PER_DAY), unit: "bytes" },
+      /** Without it, tills of many tiny orders could fill the stream with `report.finalized`, which has all order ids. */
+      orders: { name: "till_orders", maximum: divide(config.MAX_TILL_ORDERS_PER_DAY), unit: "orders" },
+      /** Replacements and reprocessings. Bulk reprocessings do not count. */
+      revisions: { name: "till_revisions", maximum: divide(config.MAX_TILL_REVISIONS_PER_DAY), unit: "revisions" },
+      /** Dry runs take as much CPU time as other pushes. */
+      dryRuns: { name: "till_dry_runs", maximum: divide(config.MAX_TILL_DRY_RUNS_PER_DAY), unit: "dry runs" },
+      dryRunOrders: { name: "till_dry_run_orders", maximum: divide(config.MAX_TILL_ORDERS_PER_DAY), unit: "orders" },
+    } satisfies Record<string, LocationDailyQuota>;
+  };
+  const [quotas, sandboxQuotas] = [divideBy(1), divideBy(sandboxQuotaDivisor)];
+  return (location: Pick<LocationRef, "isSandbox"> | null | undefined) =>
+    location?.isSandbox ? sandboxQuotas : quotas;
 }

@@ -19,7 +19,7 @@ export interface TillIngestServiceContext {
   pollReprocessings(): void;
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   requeueAfterSeconds: number;
-  quotas: ReturnType<typeof createTillQuotas>;
+  quotasOf: ReturnType<typeof createTillQuotas>;
 }
 
 export const defineTillIngestRoute = createRouteDefiner<TillIngestServiceContext>();

@@ -5,7 +5,7 @@ import { createTillQuotas, tillIngestServiceConfigSchema } from "./config.ts";
 import { dryRunTill } from "./dry-run-till.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 
-const quotas = createTillQuotas(tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" }));
+const quotasOf = createTillQuotas(tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" }));
 let service: TestTillIngestService;
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -18,7 +18,7 @@ const locations = { getCurrency: () => expect.unreachable() };
 const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>, locationId: string = randomUUID()) =>
   runWithObservabilityContext({}, (context) =>
     dryRunTill(
-      { db: service.db, quotas, locations, sendBusRequest },
+      { db: service.db, quotasOf, locations, sendBusRequest },
       {
         location: { id: locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {

@@ -20,7 +20,7 @@ const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
 /** reporting calculates one at a time for each location, and each request that waits occupies a connection of the gateway. */
 const dryRuns = new Admission(locationLimits.tillDryRuns);
 
-interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotas" | "sendBusRequest"> {
+interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotasOf" | "sendBusRequest"> {
   locations: Pick<LocationLookupClient, "getCurrency">;
 }
 
@@ -30,9 +30,11 @@ interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "quotas" 
  * too many unfinished dry runs; service_unavailable when reporting does not reply in time.
  */
 export async function dryRunTill(
-  { db, quotas, locations, sendBusRequest }: DryRunServices,
-  { location: { id: locationId, timeZone }, till, context }: Omit<TillSubmission, "principal">,
+  { db, quotasOf, locations, sendBusRequest }: DryRunServices,
+  { location, till, context }: Omit<TillSubmission, "principal">,
 ): Promise<TillDryRun> {
+  const { id: locationId, timeZone } = location;
+  const quotas = quotasOf(location);
   const release = dryRuns.hold(locationId);
   try {
     const { metadata, hash, bytes, currencies, warnings } = till;

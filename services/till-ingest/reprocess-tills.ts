@@ -34,7 +34,7 @@ interface TillReprocessing {
   audit: AuditSource;
   context: ObservabilityContext;
   /** Null if the request does not count, because it is an operator's. */
-  quotas: TillIngestServiceContext["quotas"] | null;
+  quotas: Pick<ReturnType<TillIngestServiceContext["quotasOf"]>, "revisions" | "orders"> | null;
 }
 
 /**

@@ -106,7 +106,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
           reprocessingLoop.poll();
           notifier.publish(reprocessingNotificationTopic, "");
         },
-        quotas: createTillQuotas(config),
+        quotasOf: createTillQuotas(config),
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createTillOperatorRoutes({ db, locations, log, requeueAfterSeconds }),

@@ -32,7 +32,7 @@ export interface TillSubmission {
  * `ApiError` till_conflict if the id exists with other bytes or in another location; quota_exceeded.
  */
 export async function storePushedTill(
-  { db, objects, requeueAfterSeconds, quotas }: TillIngestServiceContext,
+  { db, objects, requeueAfterSeconds, quotasOf }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<{ till: TillRow; isNew: boolean }> {
   const row = toNewTill(location, till);
@@ -43,7 +43,7 @@ export async function storePushedTill(
   const existing = await requireAvailableTillId(db, row);
   if (existing) return { till: existing, isNew: false };
 
-  await countUpload(db.sql, quotas, row);
+  await countUpload(db.sql, quotasOf(location), row);
   const stored = await compression;
   await context.runStep({ name: "store till body" }, () => objects.putStored(row.objectKey, stored));
   return db.transaction(async (tx) => {
@@ -124,14 +124,14 @@ function createTillConflictError(): ApiError {
  * restore. @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
 export async function replaceTillBody(
-  { db, objects, requeueAfterSeconds, quotas }: TillIngestServiceContext,
+  { db, objects, requeueAfterSeconds, quotasOf }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(location, till);
   const before = await findTillRow(db.sql, body);
   if (before && isSameTillBody(before, body)) return before;
 
-  await countUpload(db.sql, quotas, body);
+  await countUpload(db.sql, quotasOf(location), body);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const existing = await lockTillRow(tx, body);
@@ -142,7 +142,7 @@ export async function replaceTillBody(
       await confirmTillObjectUpload(tx, body.objectKey);
       return existing;
     }
-    await consumeDailyQuotaOrThrow(tx, { locationId: location.id, quota: quotas.revisions, amount: 1 });
+    await consumeDailyQuotaOrThrow(tx, { locationId: location.id, quota: quotasOf(location).revisions, amount: 1 });
     const replaced = await createNextTillRevision(tx, existing, {
       ...{ body, reason: "replace", author: principal, traceparent: context.traceparent, requeueAfterSeconds },
     });
@@ -152,7 +152,11 @@ export async function replaceTillBody(
 }
 
 /** Counts a body toward the quotas and records its upload before it is stored. Sets the key under which to store it. */
-async function countUpload(sql: SqlClient, quotas: TillIngestServiceContext["quotas"], row: NewTillRow): Promise<void> {
+async function countUpload(
+  sql: SqlClient,
+  quotas: ReturnType<TillIngestServiceContext["quotasOf"]>,
+  row: NewTillRow,
+): Promise<void> {
   await consumeDailyQuotasOrThrow(sql, row.locationId, [
     { quota: quotas.tills, amount: 1 },
     { quota: quotas.bytes, amount: row.size },

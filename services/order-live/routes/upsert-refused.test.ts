@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import type { Principal } from "@pragma/contracts/principal";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -223,6 +224,28 @@ describe("the daily quota of a location's order events", () => {
     });
     expect((await orderLive.listOrders(pos.principal)).data).toEqual([]);
     expect(await send({ ...order, data: { ...order.data, isTraining: true } })).toMatchObject([{ id: order.id }]);
+  });
+});
+
+describe("the daily quotas of a sandbox", () => {
+  it("are a quarter of those of other locations", async () => {
+    const limits = { MAX_LIVE_ORDER_BYTES_PER_DAY: "400", MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: "40000" };
+    const limitedInstance = await orderLive.startAnotherInstance(limits);
+    const location = { ...buildTestPrincipal().location, isSandbox: true } as Principal["location"];
+    const sandbox = buildTestPosPrincipalAndLocation({ location });
+    const send = async (order: OrderLiveInput) =>
+      (await limitedInstance.request("POST", path, { principal: sandbox.principal, body: [order] })).json();
+    expect(await send(createTestLiveOrderInput())).toMatchObject({
+      ...{ status: 429, code: "quota_exceeded" },
+      limit: { name: "live_order_bytes", maximum: 100, unit: "bytes per day" },
+    });
+    const large = createTestLiveOrderInput({ productRowList: createLargeRows().slice(0, 1) });
+    const events = await orderLive.startAnotherInstance({ MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: "40000" });
+    const post = (principal: Principal) => events.request("POST", path, { principal, body: [large] });
+    expect((await post(buildTestPosPrincipalAndLocation().principal)).status).toBe(200);
+    expect(await (await post(sandbox.principal)).json()).toMatchObject({
+      limit: { name: "live_order_event_bytes", maximum: 10_000, unit: "bytes per day" },
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import type { Principal } from "@pragma/contracts/principal";
 import { PushTillResponse } from "@pragma/contracts/till";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
@@ -43,6 +44,16 @@ describe("the daily quotas of a location", () => {
     expect((await pushLimited(buildTestTill(), other)).status).toBe(201);
     const large = await pushLimited(buildTestTill({ orderList: buildTestOrders(400) }), other);
     expect([large.status, await large.json()]).toMatchObject([429, { limit: { name: "till_bytes" } }]);
+    await limited.remove();
+  });
+
+  it("are a fiftieth for a sandbox", async () => {
+    const limited = await startTestTillIngestService({ MAX_TILLS_PER_DAY: "100" });
+    const location = { ...buildTestPrincipal().location, isSandbox: true } as Principal["location"];
+    const sandbox = buildTestPrincipal({ location });
+    const pushTill = () => limited.request("POST", "/v2/tills/", { principal: sandbox, body: buildTestTill() });
+    for (let count = 0; count < 2; count += 1) expect((await pushTill()).status).toBe(201);
+    expect(await (await pushTill()).json()).toMatchObject({ code: "quota_exceeded", limit: { maximum: 2 } });
     await limited.remove();
   });
 

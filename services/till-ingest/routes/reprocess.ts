@@ -35,7 +35,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
     rejectDryRun(url);
     const till = await requestTillReprocessing(services, {
       ...{ id: params.id, locationId: getReadRestrictionLocationId(principal) },
-      ...{ author: principal, audit, context, quotas: services.quotas },
+      ...{ author: principal, audit, context, quotas: services.quotasOf(principal.location) },
     });
     const headers = { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) };
     return jsonResponse(200, { id: till.id, ...toTillFields(till, origin) }, headers);
@@ -98,7 +98,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ query, principal, services, context, audit, url }) {
     rejectDryRun(url);
-    const { db, locations, pollReprocessings, quotas } = services;
+    const { db, locations, pollReprocessings, quotasOf } = services;
     const { lteReportVersion = maxReportVersion, onlyOtherTimeZone, locationId: requestedId } = query;
     const isForAllLocations =
       !onlyOtherTimeZone && requestedId === undefined && hasScope(principal.scopes, "locations:any");
@@ -120,7 +120,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
             select coalesce(sum(order_count), 0) as orders from tills where location_id = ${locationId}`;
           await consumeDailyQuotasOrThrow(tx, locationId, [
             { quota: reprocessingQuota, amount: 1 },
-            { quota: quotas.orders, amount: orders },
+            { quota: quotasOf(principal.location).orders, amount: orders },
           ]);
         }
         await publishAuditEvent(tx, audit, {
