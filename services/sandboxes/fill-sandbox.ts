@@ -50,7 +50,7 @@ const createInboxWebhook: FillingStep = async ({ db, inboxUrl, encryption, log }
     );
 };
 
-/** Does the remaining steps of a sandbox. Continues after a crash with the step that was interrupted. */
+/** Does the remaining steps of a sandbox until it ends. Continues after a crash with the step that was interrupted. */
 export async function fillSandbox(
   services: SandboxServices,
   sandbox: SandboxWithLocation,
@@ -63,6 +63,8 @@ export async function fillSandbox(
     if (signal.aborted) return;
     await runStep(services, sandbox, api);
     const isLast = index + 1 === steps.length;
-    await updateLeasedSandbox(services.db, sandbox.id, { filledSteps: index + 1, ...(isLast && { state: "ready" }) });
+    const changes = { filledSteps: index + 1, ...(isLast && { state: "ready" as const }) };
+    const hasEnded = await updateLeasedSandbox(services.db, sandbox.id, changes);
+    if (hasEnded) return;
   }
 }

@@ -77,11 +77,16 @@ export async function claimDueSandboxes({ sql }: Database, limit: number): Promi
     returning ${sandboxColumns(sql)}`;
 }
 
-/** Stores the changes of a sandbox, and renews its lease. */
-export async function updateLeasedSandbox({ sql }: Database, id: string, changes: Partial<SandboxRow>): Promise<void> {
-  await sql`
+/** Stores the changes of a sandbox, and renews its lease. Returns whether the sandbox has ended meanwhile. */
+export async function updateLeasedSandbox(
+  { sql }: Database,
+  id: string,
+  changes: Partial<SandboxRow>,
+): Promise<boolean> {
+  const [row] = await sql<{ hasEnded: boolean }[]>`
     update sandboxes set ${sql(changes as Record<string, never>)}, leased_until = now() + make_interval(secs => ${leaseSeconds})
-    where id = ${id}`;
+    where id = ${id} returning expires_at <= now() as has_ended`;
+  return row?.hasEnded ?? true;
 }
 
 /** Ends the lease of a sandbox. Its next work is due at `dueAt`, unless the sandbox was used or deleted meanwhile. */
