@@ -341,9 +341,9 @@ describe("during a failure", () => {
         await sql`alter schema ${sql(schema + from)} rename to ${sql(schema + to)}`;
     };
     // The description of metrics needs no database. For a reprocessing, till-ingest first asks accounts for the time zone,
-    // and for metrics, reporting asks it for the currency, unless it did so lately.
+    // for metrics, reporting asks it for the currency, and for an erasure for the location, unless it did so lately.
     // A sandbox is deleted with a key of its own, which the gateway has to look up.
-    const withoutDatabase = ["getMetricsMeta", "reprocessTill", "getMetrics", "deleteCurrentSandbox"];
+    const withoutDatabase = ["getMetricsMeta", "reprocessTill", "getMetrics", "createErasure", "deleteCurrentSandbox"];
     const operations = operationsDocumenting("internal_error").filter(({ id }) => !withoutDatabase.includes(id));
     try {
       await expectOutcomeOfAll("internal_error", () => rename("", "_gone"), { operations });

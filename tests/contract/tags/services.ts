@@ -3,8 +3,13 @@ import type { TagContractTestCases } from "../operation-contract.ts";
 
 export const servicesContractTestCases: TagContractTestCases = {
   listServices: {
-    requestsByOutcome: { 200: ({ product }) => ({ key: product.adminKey }) },
+    requestsByOutcome: {
+      200: ({ product }) => ({ key: product.adminKey }),
+      // An unknown key, because the gateway must look it up in the accounts service, which is down in this test.
+      service_unavailable: () => ({ key: "an-unknown-key-of-a-test" }),
+    },
     statusForOtherLocation: 403,
+    untestableOutcomes: { internal_error: "The gateway reports a service that fails or is down in its response." },
   },
   listDeadLetters: {
     requestsByOutcome: { 200: ({ product }) => ({ path: { service: "reporting" }, key: product.adminKey }) },
