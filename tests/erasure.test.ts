@@ -18,6 +18,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { buildContractTestTillV1, createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { findStoredTexts, type TextLocation } from "./erasure/find-stored-text.ts";
+import { backdateTestTills } from "./harness/backdate-tills.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -171,9 +172,10 @@ it("erases personal data that came in any way, except what the documentation lis
   const others = ["object store tills", "object store packed", "object store exports", "NATS orders"];
   expect(before).toEqual(expect.arrayContaining([...columns, ...others]));
 
-  const tomorrow = new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 10);
+  await backdateTestTills(environment, location.locationId);
+  const today = new Date().toISOString().slice(0, 10);
   await ops("erase", "--location", location.locationId, "--orders", pushed.liveId);
-  await ops("erase", "--location", location.locationId, "--before", tomorrow);
+  await ops("erase", "--location", location.locationId, "--before", today);
   const isListed = (place: TextLocation) => Object.values(remains).some((matches) => matches(place));
   const findUnlisted = async () => (await findMark()).filter((place) => !isListed(place));
   await eventually("the erasure", async () => (await findUnlisted()).length === 0, { timeoutSeconds: 90 });

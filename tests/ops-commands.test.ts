@@ -13,6 +13,7 @@ import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-recei
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
+import { backdateTestTills } from "./harness/backdate-tills.ts";
 import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -129,13 +130,14 @@ describe("an erasure of personal data", () => {
     const name = `Cleo${randomUUID().slice(0, 8)}`;
     const { reportId } = await pushTill([name, name, name]);
     const before = await readReportFigures(reportId);
-    const tomorrow = new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 10);
-    expect(await ops("erase", "--location", testLocation.locationId, "--before", tomorrow)).toMatchObject({
+    await backdateTestTills(environment, testLocation.locationId);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await ops("erase", "--location", testLocation.locationId, "--before", today)).toMatchObject({
       tills: expect.any(Number),
     });
     await eventually("the erasure", async () => (await findOccurrences(name)).length === 0);
     expect(await readReportFigures(reportId)).toEqual(before);
-    expect(await ops("erase", "--location", testLocation.locationId, "--before", tomorrow)).toEqual({ tills: 0 });
+    expect(await ops("erase", "--location", testLocation.locationId, "--before", today)).toEqual({ tills: 0 });
   }, 60_000);
 });
 
@@ -212,6 +214,7 @@ describe("operators", () => {
     await expect(list("http://127.0.0.1:1", "")).rejects.toThrow(/127.0.0.1:1 .*Set OPS_URLS/);
     await expect(list(product.process("all").opsUrl, "other")).rejects.toThrow("Set OPS_TOKEN");
     await expect(ops("erase", "--location", randomUUID(), "--before", "01-04-2026")).rejects.toThrow("2026-04-01");
+    await expect(ops("erase", "--location", randomUUID(), "--before", "9999-12-31")).rejects.toThrow("to 20");
   });
 
   it("find packed tills whose objects are missing, reprocess them, and erase their personal data", async () => {

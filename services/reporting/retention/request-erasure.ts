@@ -1,4 +1,5 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
+import type { CreateErasureRequest } from "@pragma/contracts/erasure";
 import type { BusEventData } from "@pragma/contracts/events";
 import { type Database, lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
@@ -8,36 +9,31 @@ import { findOrderIdsOfTill } from "../documents/queries/orders.ts";
 import type { TillKey } from "../documents/queries/tills.ts";
 import { removeErasedTillFromBulkExports } from "../exports/bulk/queries/bulk-export-queries.ts";
 
-/** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
-export type ErasureSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
-
 const batchSize = 100;
 const maxRecordedOrderIds = 100;
 
 /**
  * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
- * messages. Publishes one `orders.erased` event for each till, and one for the orders that no till contains. The events
+ * messages: of the listed orders, or of all orders of tills pushed before a day. Publishes one `orders.erased` event for each till, and one for the orders that no till contains. The events
  * are stored in the outbox when the transaction commits, so they are published even if the process crashes afterwards.
  *
  * @returns the number of affected tills.
  */
 export async function publishErasureEvents(
   db: Database,
-  erasure: ErasureSelection,
+  { locationId, before, orderIds: listedIds = [] }: CreateErasureRequest,
   audit: AuditSource,
 ): Promise<{ tills: number }> {
-  const { locationId } = erasure;
   const recordErasure = (tx: SqlTransaction, details: AuditDetails) =>
     publishAuditEvent(tx, audit, {
       ...{ action: "personal_data.erased", locationId, target: { type: "location", id: locationId } },
       details,
     });
-  if ("before" in erasure) {
-    const { before } = erasure;
+  if (before !== undefined) {
     await db.transaction((tx) => recordErasure(tx, { before }));
     return { tills: await requestTillDataErasureBefore(db, { locationId, before }) };
   }
-  const orderIds = erasure.orderIds.map((id) => id.toLowerCase());
+  const orderIds = listedIds.map((id) => id.toLowerCase());
   return db.transaction(async (tx) => {
     // Waits for a till that is being stored. Tills that are stored later find the recorded ids.
     await lockInTransaction(tx, db, `location ${locationId}`);
