@@ -48,6 +48,20 @@ describe("a client's address", () => {
   });
 
   it.each([
+    ["203.0.113.7:1234", "203.0.113.7"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["[2001:db8::1]:443", "2001:db8::1"],
+    ["[2001:db8::1]", "2001:db8::1"],
+    ["unknown", "192.0.2.9"],
+    ["garbage:1", "192.0.2.9"],
+    ["[203.0.113.7", "192.0.2.9"],
+    ["203.0.113.7:port", "192.0.2.9"],
+  ])("reported by a proxy as %s is %s", (hop, address) => {
+    const request = fakeRequest({ "x-forwarded-for": `198.51.100.1, ${hop}` });
+    expect(getClientIpAddress(request, { ...noProxies, trustedProxies: 1 })).toBe(address);
+  });
+
+  it.each([
     ["192.0.2.9", "192.0.2.9"],
     ["::ffff:192.0.2.9", "192.0.2.9"],
     ["2001:db8::1", "2001:db8:0:0"],

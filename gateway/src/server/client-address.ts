@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { ApiError } from "@pragma/contracts/errors";
 
@@ -34,7 +35,10 @@ export function getPublicBaseUrl(incoming: IncomingMessage, { trustedProxies, pu
   return `${proto === "https" ? "https" : "http"}://${host}`;
 }
 
-/** Returns the client's IP address: the peer's address, or the address that the outermost trusted proxy reported. */
+/**
+ * Returns the client's IP address: the address that the outermost trusted proxy reported, without a port, or the peer's
+ * address if no trusted proxy reported an address.
+ */
 export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;
@@ -42,5 +46,12 @@ export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }
     .split(",")
     .map((hop) => hop.trim())
     .filter((hop) => hop !== "");
-  return hops.at(-trustedProxies) ?? hops[0] ?? peer;
+  const hop = hops.at(-trustedProxies) ?? hops[0];
+  return (hop && findIpAddress(hop)) ?? peer;
+}
+
+/** Returns the address in an entry of X-Forwarded-For, such as `203.0.113.7`, `203.0.113.7:1234` or `[2001:db8::1]:443`. */
+function findIpAddress(hop: string): string | undefined {
+  const address = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:]+))(?::\d+)?$/.exec(hop)?.groups;
+  return [hop, address?.bracketed, address?.plain].find((each) => each !== undefined && isIP(each) !== 0);
 }
