@@ -86,11 +86,19 @@ export function runInEventContext<T>(
   return runWithObservabilityContext({ requestId: id, traceparent, operation }, work);
 }
 
-/** Parses a message as an event envelope. @throws `PermanentEventError` when the envelope is invalid. */
+/**
+ * Parses a message as an event envelope.
+ *
+ * @throws `PermanentEventError` when the envelope is invalid. Its text contains nothing of the message, which can contain
+ * personal data.
+ */
 export function parseEventEnvelope(body: string): EventEnvelope {
   try {
     return eventEnvelopeSchema.parse(JSON.parse(body));
   } catch (cause) {
+    // The errors of JSON.parse quote the message.
+    if (cause instanceof SyntaxError)
+      throw new PermanentEventError("The message is not a valid event envelope, because it is not valid JSON.");
     throw new PermanentEventError("The message is not a valid event envelope.", { cause });
   }
 }
