@@ -1,5 +1,6 @@
 /**
- * Serves the built console. Usage: `node serve.mjs [port]`. The default port is 3002. Port 0 selects any free port.
+ * Serves the built console. Usage: `node serve.mjs [port]`. The default port is 3002. Port 0 selects any free port. With
+ * `LISTEN_HOST=localhost`, only programs on this machine reach it.
  *
  * `PUBLIC_URL` is the URL of the API (default: http://localhost:4000), and `DOCS_URL` that of the documentation (default:
  * http://localhost:3000/docs). With `SANDBOXES=on`, the sign-in page offers to create a sandbox. The browser gets these from
@@ -9,7 +10,7 @@ import { dirname, join } from "node:path";
 import { argv, env, exit, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
 import sirv from "sirv";
-import { createSiteServer } from "../docs-portal/site-server.mjs";
+import { createSiteServer, listenOnSitePort } from "../docs-portal/site-server.mjs";
 
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 const apiUrl = readOrigin("PUBLIC_URL", env.PUBLIC_URL || "http://localhost:4000");
@@ -67,9 +68,8 @@ const server = createSiteServer((request, response) => {
   serveFile(request, response, () => response.writeHead(404, { "content-type": "text/plain" }).end("Not found\n"));
 });
 
-server.listen(Number(argv[2] ?? 3002), () => {
-  const address = server.address();
-  stdout.write(`The console is at http://localhost:${typeof address === "object" ? address?.port : address}\n`);
+listenOnSitePort(server, Number(argv[2] ?? 3002), (port) => {
+  stdout.write(`The console is at http://localhost:${port}\n`);
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, () => {

@@ -1,17 +1,39 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { networkInterfaces } from "node:os";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+
+/** Starts the server of the console. Returns its process and its URL. */
+async function startServer(variables: NodeJS.ProcessEnv = {}): Promise<[ChildProcess, string]> {
+  const program = fileURLToPath(new URL("serve.mjs", import.meta.url));
+  const env = { ...process.env, ...variables };
+  const started = spawn(process.execPath, [program, "0"], { stdio: ["ignore", "pipe", "inherit"], env });
+  const [output] = await once(started.stdout ?? started, "data");
+  return [started, /http:\S+/.exec(String(output))?.[0] ?? ""];
+}
 
 let server: ChildProcess;
 let url: string;
 beforeAll(async () => {
-  const program = fileURLToPath(new URL("serve.mjs", import.meta.url));
-  server = spawn(process.execPath, [program, "0"], { stdio: ["ignore", "pipe", "inherit"] });
-  const [output] = await once(server.stdout ?? server, "data");
-  url = /http:\S+/.exec(String(output))?.[0] ?? "";
+  [server, url] = await startServer();
 });
 afterAll(() => void server?.kill());
+
+it("answers only on this machine with LISTEN_HOST=localhost", async () => {
+  const [local, localUrl] = await startServer({ LISTEN_HOST: "localhost" });
+  const { port } = new URL(localUrl);
+  const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each);
+  const external = addresses.find(({ family, internal }) => family === "IPv4" && !internal);
+  if (external) {
+    await expect(fetch(`http://${external.address}:${port}`)).rejects.toThrow("fetch failed");
+    expect((await fetch(`http://${external.address}:${new URL(url).port}`)).status).toBe(200);
+  }
+  for (const host of ["127.0.0.1", "[::1]", "localhost"])
+    expect((await fetch(`http://${host}:${port}`)).status, host).toBe(200);
+  local.kill();
+  await once(local, "exit");
+});
 
 it.each(["bytes=0-4", "bytes=-5", "bytes=5", "lines=1-2"])("ignores the range %s", async (range) => {
   const whole = await (await fetch(url)).text();

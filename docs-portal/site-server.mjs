@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { createServer as createNetServer } from "node:net";
 
 const maxConnections = 2_000;
 /** Closes a connection that neither sends nor reads for this time. */
@@ -52,4 +53,40 @@ export function createSiteServer(handleRequest) {
   server.maxConnections = maxConnections;
   server.setTimeout(idleTimeoutMs);
   return server;
+}
+
+/**
+ * Listens on all addresses of the machine, or on those of the variable `LISTEN_HOST`. With `localhost`, these are 127.0.0.1
+ * and ::1.
+ * @param {import("node:http").Server} server
+ * @param {number} port
+ * @param {(port: number) => void} onListening
+ */
+export function listenOnSitePort(server, port, onListening) {
+  const host = process.env.LISTEN_HOST || undefined;
+  server.listen({ port, host: host === "localhost" ? "127.0.0.1" : host }, () => {
+    const address = server.address();
+    const boundPort = typeof address === "object" && address ? address.port : port;
+    if (host === "localhost") listenOnIpv6Loopback(server, boundPort);
+    onListening(boundPort);
+  });
+}
+
+/**
+ * Passes connections to ::1 to a server that listens on 127.0.0.1, because one server listens on one address only.
+ * @param {import("node:http").Server} server
+ * @param {number} port
+ */
+function listenOnIpv6Loopback(server, port) {
+  // The same options as those of HTTP servers.
+  const listener = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    server.emit("connection", socket);
+  });
+  listener.maxConnections = server.maxConnections;
+  listener.on("error", (error) => {
+    // The machine has no IPv6.
+    if ("code" in error && ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(String(error.code))) return;
+    throw error;
+  });
+  listener.listen(port, "::1");
 }

@@ -22,7 +22,13 @@ export async function buildConsole(): Promise<void> {
  */
 export async function startConsole(
   port: number,
-  site: { publicUrl: string; docsUrl: string; sandboxes: string | undefined; isApiReady: Promise<unknown> },
+  site: {
+    publicUrl: string;
+    docsUrl: string;
+    sandboxes: string | undefined;
+    listenHost: string;
+    isApiReady: Promise<unknown>;
+  },
 ): Promise<string> {
   try {
     await requireFreePort("CONSOLE_PORT", port);
@@ -37,7 +43,13 @@ export async function startConsole(
       stopTimeoutMs: 5_000,
       command: process.execPath,
       args: [join(consoleFolder, "serve.mjs"), String(port)],
-      env: { ...process.env, PUBLIC_URL: site.publicUrl, DOCS_URL: site.docsUrl, SANDBOXES: site.sandboxes },
+      env: {
+        ...process.env,
+        PUBLIC_URL: site.publicUrl,
+        DOCS_URL: site.docsUrl,
+        SANDBOXES: site.sandboxes,
+        LISTEN_HOST: site.listenHost,
+      },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
     });
     return `Console, which shows the data of an API key: http://localhost:${port}`;

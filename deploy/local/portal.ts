@@ -24,6 +24,7 @@ export async function startDocsPortal(
   port: number,
   site: {
     publicUrl: string;
+    listenHost: string;
     isApiReady: Promise<unknown>;
     demoApiKey: Promise<string | undefined>;
   },
@@ -42,7 +43,12 @@ export async function startDocsPortal(
       stopTimeoutMs: 5_000,
       command: process.execPath,
       args: [join(portalFolder, "serve.mjs"), String(port)],
-      env: { ...process.env, PUBLIC_URL: site.publicUrl, DOCS_DEMO_API_KEY: await site.demoApiKey },
+      env: {
+        ...process.env,
+        PUBLIC_URL: site.publicUrl,
+        LISTEN_HOST: site.listenHost,
+        DOCS_DEMO_API_KEY: await site.demoApiKey,
+      },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;

@@ -50,11 +50,13 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     publicUrl: env.PUBLIC_URL,
     docsUrl: env.DOCS_URL,
     sandboxes: env.SANDBOXES,
+    listenHost: env.LISTEN_HOST,
     isApiReady: started,
   });
   // Installed and built beside the API and the demo, because it takes longer than they do.
   const portalStart = startDocsPortal(portalPort, {
     publicUrl: env.PUBLIC_URL,
+    listenHost: env.LISTEN_HOST,
     isApiReady: started,
     demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),
   });
@@ -109,7 +111,7 @@ function readPort(variable: string, defaultPort: number): number {
 async function createProductEnvironment(
   ports: LocalPorts,
   serverUrls: LocalServerUrls,
-): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string; DOCS_URL: string }> {
+): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string; DOCS_URL: string; LISTEN_HOST: string }> {
   const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
@@ -126,6 +128,8 @@ async function createProductEnvironment(
     PRAGMA_COMMIT: readCheckedOutCommit(),
     PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
     SANDBOXES: "on",
+    // Anyone who reaches the API can create a sandbox, whose webhooks can send requests to this machine.
+    LISTEN_HOST: "localhost",
     ...Object.fromEntries(configured),
     ...serverUrls,
     PORT: String(ports.port),

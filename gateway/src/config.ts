@@ -24,6 +24,10 @@ export const gatewayConfigSchema = commonServiceConfigSchema
   .extend({
     ...redisConfigSchema.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
+    /** Where the gateway listens: on this machine only, on all IPv4 addresses, or on all addresses. */
+    LISTEN_HOST: z
+      .enum(["localhost", "0.0.0.0", "::"], { error: "must be localhost, 0.0.0.0 or ::" })
+      .default("0.0.0.0"),
     /** The public URL of this API, for absolute links. By default, links use the scheme and host of each request. */
     PUBLIC_URL: originSchema.optional(),
     /** Origins of web pages that may call this API. All by default. This is safe because keys are not in cookies. */

@@ -179,6 +179,7 @@ export async function startGateway({
   };
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
+    host: config.LISTEN_HOST,
     docsUrl: config.DOCS_URL,
     drainTimeoutMs: readRequestDrainTimeoutMs(environment),
     configure(server) {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Agent, get, request } from "node:http";
 import { connect } from "node:net";
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
 import { startHttpServer } from "./http-server.ts";
@@ -13,6 +14,29 @@ describe("an HTTP server", () => {
       `Port ${first.port} is in use`,
     );
     await first.stop();
+  });
+
+  it("listens on localhost only, with 127.0.0.1 and ::1, and answers both until it stops", async () => {
+    const running = await startHttpServer(
+      async () => {
+        await sleep(200);
+        return new Response("here");
+      },
+      { port: 0, host: "localhost" },
+    );
+    const responses = ["127.0.0.1", "[::1]"].map((host) => fetch(`http://${host}:${running.port}`));
+    await sleep(100);
+    const external = Object.values(networkInterfaces())
+      .flat()
+      .filter((each) => each && !each.internal && !each.address.startsWith("fe80"));
+    for (const { address, family } of external as NetworkInterfaceInfo[]) {
+      const host = family === "IPv6" ? `[${address}]` : address;
+      await expect(fetch(`http://${host}:${running.port}`)).rejects.toThrow("fetch failed");
+    }
+    await running.stop();
+    expect(await Promise.all(responses.map(async (response) => (await response).text()))).toEqual(["here", "here"]);
+    for (const host of ["127.0.0.1", "[::1]"])
+      await expect(fetch(`http://${host}:${running.port}`)).rejects.toThrow("fetch failed");
   });
 
   it("finishes a running request when it stops, without waiting for its connection to time out", async () => {

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts/errors";
@@ -91,6 +91,7 @@ interface ConnectionState {
 
 interface ListenOptions {
   port: number;
+  /** An IP address, or `localhost` for both addresses of this machine, 127.0.0.1 and ::1. Default: `0.0.0.0`. */
   host?: string;
   docsUrl?: string;
   /** A connection closes with its next response after this time and up to a fifth more, in milliseconds. */
@@ -168,13 +169,11 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
     for (const [socket, { unusedSince }] of connections) if (unusedSince < openedBefore) socket.destroy();
   };
 
-  server.listen(port, host);
-  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-    const isTaken = error.code === "EADDRINUSE";
-    throw isTaken ? new Error(`Port ${port} is in use. Stop the process that uses it, or choose another port.`) : error;
-  });
+  await listen(server, port, host === "localhost" ? "127.0.0.1" : host);
+  const { port: boundPort } = server.address() as AddressInfo;
+  const ipv6Listener = host === "localhost" ? await listenOnIpv6Loopback(server, boundPort) : undefined;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: boundPort,
     drain,
     /** Stops accepting connections, closes idle connections, and waits for requests in progress. */
     async stop(): Promise<void> {
@@ -183,13 +182,44 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
       // A connection can become idle after `server.close()` and would then stay open.
       const interval = setInterval(closeIdleConnections, closeIdleIntervalMs);
-      const closed = new Promise((resolve) => server.close(resolve));
+      const listeners = ipv6Listener ? [server, ipv6Listener] : [server];
+      const closed = listeners.map((each) => new Promise((resolve) => each.close(resolve)));
       closeIdleConnections();
-      await closed;
+      await Promise.all(closed);
       clearTimeout(deadline);
       clearInterval(interval);
     },
   };
+}
+
+/** @throws `Error` when the port is already in use. */
+async function listen(server: NetServer, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    const isTaken = error.code === "EADDRINUSE";
+    throw isTaken ? new Error(`Port ${port} is in use. Stop the process that uses it, or choose another port.`) : error;
+  });
+}
+
+/**
+ * Passes connections to ::1 to a server that listens on 127.0.0.1, because one server listens on one address only. Returns
+ * undefined if the machine has no IPv6.
+ */
+async function listenOnIpv6Loopback(server: Server, port: number): Promise<NetServer | undefined> {
+  // The same options as those of HTTP servers.
+  const listener = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    server.emit("connection", socket);
+  });
+  listener.maxConnections = server.maxConnections;
+  try {
+    await listen(listener, port, "::1");
+    return listener;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(code)) return undefined;
+    await new Promise((resolve) => server.close(resolve));
+    throw error;
+  }
 }
 
 /** A turn of the event loop that is shorter, in milliseconds, has accepted all queued connections. */
