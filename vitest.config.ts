@@ -58,7 +58,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirstSequencer },
     // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource-parser/], external: [/\/vendor\//] } },
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 240_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be
     // busy. Property tests are not retried, because a retry would use other random values.
