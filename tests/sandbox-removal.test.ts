@@ -37,11 +37,10 @@ it("with SANDBOX_REMOVAL=command, the service revokes the keys, and the command 
   expect(await removeSandboxes()).toEqual({ removed: [] });
   expect((await request("DELETE", "/v1/sandboxes/current")).status).toBe(204);
   await eventually("the key to be revoked", async () => (await request("GET", "/v2/reports")).status === 401, {
-    // The filling is continued first.
-    timeoutSeconds: 60,
+    timeoutSeconds: 180,
   });
   const findState = async () => (await sql`select state from ${sql(schema())}.sandboxes`)[0]?.state;
-  await eventually("the sandbox to end", async () => (await findState()) === "removing", { timeoutSeconds: 60 });
+  await eventually("the sandbox to end", async () => (await findState()) === "removing", { timeoutSeconds: 120 });
 
   // A row that names another location is reported, and that location is left.
   await sql`
@@ -55,8 +54,12 @@ it("with SANDBOX_REMOVAL=command, the service revokes the keys, and the command 
   const states = await sql`select location_id, state from ${sql(schema())}.sandboxes order by state`;
   expect(states.map(({ state }) => state)).toEqual(["removed", "removing"]);
   const kept = /^accounts\.outbox$|\.sent_events$|\.daily_usage$/;
-  await eventually("late events to be dropped", async () => {
-    const counts = Object.keys(await runTestLocationCommand(["count", location.id], environment.variables));
-    return counts.every((name) => kept.test(name));
-  });
-}, 120_000);
+  await eventually(
+    "late events to be dropped",
+    async () => {
+      const counts = Object.keys(await runTestLocationCommand(["count", location.id], environment.variables));
+      return counts.every((name) => kept.test(name));
+    },
+    { timeoutSeconds: 120 },
+  );
+}, 300_000);
