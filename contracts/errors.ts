@@ -19,6 +19,7 @@ export const apiErrorDefinitions = {
   scope_missing: { status: 403, title: "The API key does not have the required scope" },
   location_forbidden: { status: 403, title: "The API key cannot be used for this location" },
   rate_limit_forbidden: { status: 403, title: "The consumer's rate limit exceeds the API key's rate limit" },
+  origin_forbidden: { status: 403, title: "Web pages of this origin cannot use this operation" },
   sandboxes_off: { status: 403, title: "Sandboxes are not available in this installation" },
   route_not_found: { status: 404, title: "Route not found" },
   location_not_found: { status: 404, title: "Location not found" },

@@ -283,6 +283,18 @@ describe("pages of other origins", () => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
     expect(response.headers.get("access-control-allow-methods")).toBeNull();
   });
+
+  it("cannot create a sandbox if their origin is not configured", async () => {
+    const createSandbox = (origin: string, site: string) =>
+      gateway.request("/v1/sandboxes", { method: "POST", headers: { origin, "sec-fetch-site": site } });
+    for (const origin of ["https://elsewhere.example", "null"]) {
+      const rejected = await createSandbox(origin, "cross-site");
+      expect(rejected.status).toBe(403);
+      expect((await parseProblem(rejected)).code).toBe("origin_forbidden");
+    }
+    expect((await createSandbox("https://portal.example", "cross-site")).status).not.toBe(403);
+    expect((await createSandbox("https://elsewhere.example", "same-site")).status).not.toBe(403);
+  });
 });
 
 describe("OPTIONS", () => {

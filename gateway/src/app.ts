@@ -151,7 +151,16 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   return app;
 }
 
+/**
+ * Lets anyone use a route, except web pages of other sites that CORS does not allow: they could not read the response, but
+ * they could use up the limits of their visitor's address.
+ */
 const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
+  const { incoming, outgoing } = context.env;
+  if (incoming.headers["sec-fetch-site"] === "cross-site" && !outgoing.hasHeader("access-control-allow-origin"))
+    throw new ApiError("origin_forbidden", {
+      detail: "The operator has not allowed web pages of this origin to call the API. Send the request from a server.",
+    });
   context.get("request").key = anonymousKey;
   return next() as Promise<undefined>;
 };

@@ -49,7 +49,7 @@ export const createSandboxRoute = defineSandboxesRoute({
   description:
     "Creates a location of your own with generated data, and returns an API key for it. Most of its thirty days are correct, and some have a known problem. The days are added in the background, the newest first, so that the first report is available within seconds. The sandbox is removed with all its data after some days. Each client address can create only a few sandboxes a day.",
   responses: { 201: { description: "The API key and the location of the sandbox", schema: CreatedSandbox } },
-  errors: ["sandboxes_off", "too_many_sandboxes", "rate_limited"],
+  errors: ["sandboxes_off", "origin_forbidden", "too_many_sandboxes", "rate_limited"],
   async handle({ services, audit, origin }) {
     const sandboxes = requireSandboxesOn(services);
     const { apiKey, location, expiresAt } = await createSandbox(sandboxes, audit.actor.clientAddress ?? "unknown");

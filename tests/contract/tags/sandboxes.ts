@@ -25,7 +25,7 @@ function getFilledSandboxKey(fixture: ContractTestFixture): Promise<string> {
   const filled = createSandboxKey(fixture.product).then(async (key) => {
     const isReady = async () =>
       (await fixture.testLocation.getJson<{ state: string }>("/v1/sandboxes/current", key)).state === "ready";
-    await eventually("the sandbox to be filled", isReady, { timeoutSeconds: 60 });
+    await eventually("the sandbox to be filled", isReady, { timeoutSeconds: 180 });
     return key;
   });
   filledSandboxKeys.set(fixture, filled);
@@ -40,6 +40,7 @@ export const sandboxesContractTestCases: TagContractTestCases = {
     untestableOutcomes: {
       ...untestableOutcomes,
       too_many_sandboxes: "Other tests create sandboxes: see tests/sandboxes.test.ts.",
+      origin_forbidden: "Web pages of all origins may call the tested installation: see gateway/src/app.test.ts.",
       rate_limited: "The limit of requests without an API key is tested with the gateway.",
     },
   },
