@@ -258,6 +258,19 @@ describe("POST /v1/auth/keys/{id}/rotate", () => {
     ]);
   });
 
+  it("creates one key for concurrent rotations with the same Idempotency-Key", async () => {
+    const locationId = await createTestLocationAndGetId(accounts);
+    const { keyId } = await resolveKey(await createKey(locationId));
+    const headers = { "idempotency-key": randomUUID() };
+    const path = `/v1/auth/keys/${keyId}/rotate`;
+    const send = () => accounts.request("POST", path, { principal: operatorTestPrincipal, body: {}, headers });
+    const statuses = (await Promise.all([send(), send(), send(), send()])).map(({ status }) => status);
+    expect(new Set([...statuses, 409])).toEqual(new Set([201, 409]));
+    expect((await send()).headers.get("idempotency-replayed")).toBe("true");
+    const { data } = await accounts.getJson(`/v1/auth/keys/?locationId=${locationId}`, ApiKeyPage);
+    expect(data).toHaveLength(2);
+  });
+
   it("publishes key.changed for both keys, so that gateways learn the end of the overlap", async () => {
     const { keyId } = await resolveKey(await createKey());
     const { id } = await rotate(keyId, { overlapSeconds: 60 });
