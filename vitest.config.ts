@@ -59,7 +59,7 @@ export default defineConfig({
     // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource-parser/], external: [/\/vendor\//] } },
     testTimeout: 120_000,
-    hookTimeout: 240_000,
+    hookTimeout: 300_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be
     // busy. Property tests are not retried, because a retry would use other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
@@ -73,11 +73,20 @@ export default defineConfig({
           exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests, ...soakTests],
           // Files share processes and loaded modules, because loading imports takes longer than most tests.
           isolate: false,
-          // Two cores can run four files, because many tests wait for processes and timers.
-          maxWorkers: 4,
+          // Two cores can run three files, because many tests wait for processes and timers.
+          maxWorkers: 3,
         },
       },
-      { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 4 } },
+      {
+        extends: true,
+        test: {
+          name: "isolated",
+          include: isolatedProcessTests,
+          exclude,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
       {
         extends: true,
         test: {
@@ -86,7 +95,7 @@ export default defineConfig({
           exclude,
           isolate: false,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const list = await testLocation.waitForReports(days);
   reports = await Promise.all(list.map(({ id }) => testLocation.getJson<ReportV2>(`/v2/reports/${id}`)));
   configId = (await testLocation.create("/v1/accounting/configs", {})).id;
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await product?.stop();

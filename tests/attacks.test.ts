@@ -22,11 +22,11 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "order-live", "reporting"] });
   attacker = await createTestLocation(product, { scopes: ["reports:read", "orders:write"] });
   victim = await createTestLocation(product, { scopes: ["reports:read", "orders:read", "keys:write"] });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();
-}, 60_000);
+}, 240_000);
 
 async function openRawSocket(): Promise<Socket> {
   const { hostname, port } = new URL(product.url);

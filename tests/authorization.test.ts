@@ -41,7 +41,7 @@ beforeAll(async () => {
   // One after the other: the first revokes the newest key of the location.
   revokedKey = await createRevokedKey();
   expiredKey = await createExpiredKey();
-}, 120_000);
+}, 300_000);
 
 async function createRevokedKey(): Promise<string> {
   const key = await fixture.createKeyWithScopes(testLocationKeyScopes);

@@ -32,7 +32,7 @@ beforeAll(async () => {
     await sql`create database restored`;
     await sql.end();
   }
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await Promise.all(servers.map((each) => each.stop()));
   await rm(folder, { recursive: true, force: true });

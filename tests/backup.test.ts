@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
   servers = [await startOwnTestServers(), await startOwnTestServers()];
   environment = await createIsolatedTestEnvironment();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await Promise.all(servers.map((each) => each.stop()));
   await rm(folder, { recursive: true, force: true });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     { ...environment.variables, OPS_TOKEN: opsToken },
     { nodeArguments: [join(copy, "services", "main.js")] },
   );
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

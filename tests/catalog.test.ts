@@ -18,7 +18,7 @@ beforeAll(async () => {
   environment = await createMigratedTestEnvironment();
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "catalog"] });
   testLocation = await createCatalogLocation();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   product = await startPragmaUnderTest(environment.variables, { split: [...splitServices] });
   [location, otherLocation] = await Promise.all([createTestLocation(product), createTestLocation(product)]);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

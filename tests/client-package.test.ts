@@ -54,7 +54,7 @@ beforeAll(async () => {
   await testLocation.waitForReports(2);
   await installed;
   writePrograms();
-}, 180_000);
+}, 300_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function installPackedClient(): Promise<void> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product);
   for (const till of tills) await testLocation.api.POST("/v2/tills", { body: till });
   await testLocation.waitForReports(tills.length);
-}, 120_000);
+}, 300_000);
 
 const readReport = (id: string) => testLocation.api.GET("/v2/reports/{id}", { params: { path: { id } } });
 

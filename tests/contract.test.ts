@@ -53,7 +53,7 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(variables, { split: true });
   fixture = await createContractTestFixture(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await product?.stop();

@@ -58,7 +58,7 @@ beforeAll(async () => {
     await db.close();
   }
   tables = tables.sort();
-}, 60_000);
+}, 300_000);
 afterAll(() => environment.remove());
 
 /** The keys that do not begin with location_id, by the reason. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
     response.writeHead(204).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   receiver?.close();
   await sql?.end();

@@ -22,7 +22,7 @@ type Catalog = Pick<typeof lunchCatalog, "products" | "payments" | "taxes" | "mo
 let product: PragmaUnderTestAccess;
 beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
-}, 120_000);
+}, 300_000);
 
 describe.each(installedSnippetLanguages)("the sync program in $label", (language) => {
   const program = "catalog-sync/sync";

@@ -34,7 +34,7 @@ let testLocation: TestLocation;
 beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product);
-}, 120_000);
+}, 300_000);
 
 /** Starts a proxy of the API that rejects its first request with 503, and closes the connection of the second. */
 async function startOverloadedProxy() {

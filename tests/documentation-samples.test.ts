@@ -26,7 +26,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, { scopes: testLocationKeyScopes });
   for (const till of tills) await testLocation.pushTillWithRetries(till);
   await testLocation.waitForReports(tills.length);
-}, 120_000);
+}, 300_000);
 
 /** A text with characters that must be escaped in at least one of the sample languages. */
 const textWithSpecialCharacters = `L'Été "chez" Zoë \\ $HOME \${x} {$y} %s \\n <b> 🍷`;

@@ -62,7 +62,7 @@ beforeAll(async () => {
   });
   for (const till of tills) await location.pushTillWithRetries(till);
   await location.waitForReports(tills.length);
-}, 120_000);
+}, 300_000);
 
 it("the TypeScript programs of the guides compile in strict mode", async () => {
   const compiler = fileURLToPath(new URL("../node_modules/.bin/tsc", import.meta.url));

@@ -59,7 +59,7 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(environment.variables);
   documentationFixture = await createExampleLocation(product);
   pushGuideLocation = await createPushGuideLocation(product);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await backoffice?.stop();

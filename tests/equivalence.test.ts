@@ -7,7 +7,7 @@ import { defineUndocumentedRequestTests } from "./equivalence/undocumented-reque
 import { defineWriteTests } from "./equivalence/writes.ts";
 
 // These tests check that an installation has the same responses in one process and in separate processes.
-beforeAll(startEquivalenceFixture, 120_000);
+beforeAll(startEquivalenceFixture, 300_000);
 afterAll(stopEquivalenceFixture);
 
 describe("outcomes", defineOutcomeTests);

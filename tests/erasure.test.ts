@@ -66,7 +66,7 @@ beforeAll(async () => {
   location = await createTestLocation(product, {
     scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "orders:write", "webhooks:write"],
   });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -39,7 +39,7 @@ beforeAll(async () => {
     createTestLocation(product, { scopes: [...scopes] }),
     createTestLocation(product, { scopes: [...scopes] }),
   ]);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

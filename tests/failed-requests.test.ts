@@ -12,7 +12,7 @@ let products: PragmaInBothModes;
 beforeAll(async () => {
   environment = await createMigratedTestEnvironment({ USAGE_INTERVAL_SECONDS: "1" });
   products = await startPragmaInBothModes(environment.variables);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await products?.stop();
   await environment?.remove();

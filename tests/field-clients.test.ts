@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect((await testLocation.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
   for (const till of tills) expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);
   await testLocation.waitForReports(tills.length);
-}, 120_000);
+}, 300_000);
 
 /** Returns the expected reports of the tills, in the V0 format that older clients read. */
 function expectedReports() {

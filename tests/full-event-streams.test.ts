@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { id: recipientId } = await location.create("/v1/recipients/", { name: "Stock" });
   await location.create("/v1/webhooks/", { recipientId, endpointUrl: endpoint.url, events: ["order.paid"] });
   streams = await createTestEventStreamAdmin(environment);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await streams?.close();
   await product?.stop();
@@ -85,7 +85,7 @@ it("while the stream of tills is full, accepts tills, delivers order events, and
   await streams.purge("tills");
   expect(await location.waitForReports(reportCount)).toHaveLength(reportCount);
   expect(await readReadiness()).toEqual({ httpStatus: 200, status: "ready", streams: "ok" });
-}, 60_000);
+}, 240_000);
 
 it("while the stream of order events is full, accepts live orders, computes reports, and delivers webhooks later", async () => {
   await streams.fill("orders");
@@ -97,4 +97,4 @@ it("while the stream of order events is full, accepts live orders, computes repo
   await streams.purge("orders");
   await waitForMessage(orderId);
   expect(countMessages(orderId)).toBe(1);
-}, 60_000);
+}, 240_000);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await product?.stop();

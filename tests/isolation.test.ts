@@ -67,7 +67,7 @@ beforeAll(async () => {
   await createIsolationVictimData(otherFixture);
   knownRequests = await collectKnownRequests();
   victimSecrets = await collectIds(victimFixture);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await product?.stop();

@@ -40,7 +40,7 @@ beforeAll(async () => {
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startPragmaUnderTest(environment.variables, { split: faultInjectionRun.services });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await servers?.stop();

@@ -31,7 +31,7 @@ beforeAll(async () => {
     { ...servers.variables, USAGE_INTERVAL_SECONDS: "1" },
     { split: true, variablesOf: servers.variablesOf },
   );
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await servers?.stop();

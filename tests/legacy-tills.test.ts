@@ -22,7 +22,7 @@ beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
   environment = await createMigratedTestEnvironment(buildFakeLegacyBackofficeVariables(backoffice));
   product = await startPragmaUnderTest(environment.variables);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await backoffice?.stop();

@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const body of tills) expect((await location.request("POST", "/v2/tills/", { body })).status).toBe(201);
   await location.create("/v1/recipients/", { name: "Stock" });
   await location.waitForReports(tills.length);
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

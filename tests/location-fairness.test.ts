@@ -19,7 +19,7 @@ beforeAll(async () => {
   environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
   product = await startPragmaUnderTest(environment.variables);
   [busyLocation, otherLocation] = [await createTestLocation(product), await createTestLocation(product)];
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -66,7 +66,7 @@ beforeAll(async () => {
   otherLocation = await createTestLocation(product);
   await storeDataOfAllServices();
   countsBefore = await runLocationCommand(["count", location.locationId]);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   receiver?.close();
   await product?.stop();

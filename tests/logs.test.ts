@@ -38,7 +38,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "orders:write", "orders:read", "webhooks:write", "jobs:write"],
   });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -23,7 +23,7 @@ let product: PragmaUnderTestAccess;
 
 beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
-}, 120_000);
+}, 300_000);
 
 /** The fixture that all reads share, because reads cannot change it. */
 let sharedFixture: Promise<ContractTestFixture> | undefined;

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await demo.waitForReports(dayCount);
   figures = await readDemoFigures(demo, days);
   client = await connectClient(demo.key);
-}, 120_000);
+}, 300_000);
 afterAll(() => Promise.all(clients.map((each) => each.close())));
 
 async function connectClient(key: string, mode: "legacy" | "auto" = "auto"): Promise<Client> {

@@ -74,7 +74,7 @@ beforeAll(async () => {
     return lastMetrics.every((name) => exported.has(name)) && exported;
   });
   await receiver.close();
-}, 90_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

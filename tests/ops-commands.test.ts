@@ -28,7 +28,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "orders:write", "webhooks:write"],
   });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   allInOneProduct = await startPragmaUnderTest(environment.variables, { adminKey: splitProduct.adminKey });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await allInOneProduct?.stop();

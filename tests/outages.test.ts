@@ -29,12 +29,12 @@ beforeAll(async () => {
     ...(["gateway", "accounts", "till-ingest", "reporting"] as const),
   ]);
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "tills:read", "reports:read"] });
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();
   await Promise.all([nats?.stop(), redis?.stop()]);
-}, 60_000);
+}, 240_000);
 
 const readReadiness = (role: ProcessName) =>
   Promise.all(

@@ -35,7 +35,7 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(environment.variables);
   streams = await createTestEventStreamAdmin(environment);
   sent = await startSending();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await streams?.close();
   await product?.stop();
@@ -150,4 +150,4 @@ it("everything arrives once after a power cut that deleted the streams with what
   });
   await send(sent, "2026-04-05");
   await expectEffectsOnce(sent);
-}, 90_000);
+}, 240_000);

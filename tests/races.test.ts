@@ -38,7 +38,7 @@ beforeAll(async () => {
   secondProduct = await startPragmaUnderTest(environment.variables, { adminKey: product.adminKey });
   testLocation = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await secondProduct?.stop();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product);
   stream = await createTestEventStreamAdmin(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await stream?.close();

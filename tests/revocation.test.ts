@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   const first = await startPragmaUnderTest(environment.variables);
   gateways = [first, await startPragmaUnderTest(environment.variables, { adminKey: first.adminKey })];
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   for (const gateway of gateways ?? []) await gateway.stop();
   await environment?.remove();

@@ -41,11 +41,11 @@ beforeAll(async () => {
   });
   replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(replicatedProduct, { scopes: testTrafficApiKeyScopes });
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
   await environment?.remove();
-}, 60_000);
+}, 240_000);
 
 /** Restarts all instances of these roles with these internal keys, one instance of each role at a time. */
 async function restartAllWith(keys: string, roles: readonly ProcessName[]): Promise<void> {

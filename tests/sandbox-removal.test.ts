@@ -18,7 +18,7 @@ beforeAll(async () => {
   });
   product = await startPragmaUnderTest(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await sql?.end();

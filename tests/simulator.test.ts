@@ -32,7 +32,7 @@ let product: PragmaUnderTest;
 beforeAll(async () => {
   environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
   product = await startPragmaUnderTest(environment.variables);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

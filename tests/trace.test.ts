@@ -18,7 +18,7 @@ beforeAll(async () => {
   product = await startPragmaInTestProcess(environment.variables);
   recordedTraces = startTestSpanRecorder();
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await recordedTraces?.stop();
   await product?.stop();

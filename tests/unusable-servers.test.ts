@@ -61,7 +61,7 @@ beforeAll(async () => {
     await sql.unsafe(`drop role ${environment.namespace}`);
     await sql.end();
   };
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await removeRole?.();
   await environment?.remove();

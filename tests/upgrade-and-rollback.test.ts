@@ -63,7 +63,7 @@ beforeAll(async () => {
   current = await prepareVersion(shared);
   balancer = await startTestLoadBalancer([previous.target, current.target]);
   product = { url: `http://127.0.0.1:${balancer.port}`, adminKey };
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   for (const traffic of groups) await traffic.stop();
   for (const traffic of groups) await traffic.close();
@@ -71,7 +71,7 @@ afterAll(async () => {
   for (const version of [previous, current]) await version?.process.kill();
   await environment?.remove();
   await extracted?.remove();
-}, 60_000);
+}, 240_000);
 
 /** All clients, each group with its own location. */
 const groups: TestTrafficClients[] = [];

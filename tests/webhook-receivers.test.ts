@@ -50,7 +50,7 @@ beforeAll(async () => {
     }),
   );
   await sendTestPaidLiveOrders(testLocation, { orders: 1, batchSize: 1, perSecond: 100 });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await Promise.all([...receivers.values()].map((receiver) => receiver.stop()));
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await sql?.end();
   await product?.stop();
@@ -159,7 +159,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
     close();
     await servers.start("redis");
   }
-}, 60_000);
+}, 240_000);
 
 /**
  * Checks that each order arrived at a subscriber, and that all attempts at all subscribers have the same message id for

@@ -56,7 +56,7 @@ beforeAll(async () => {
     "the export to be done",
     async () => (await get(`/v1/accounting/exports/${id}`)).text?.includes('"state":"done"') ?? false,
   );
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await service?.remove();
   await proxy?.close();

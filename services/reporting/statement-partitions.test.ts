@@ -93,7 +93,7 @@ beforeAll(async () => {
     expect(response?.status).toBe(200);
   }
   plans = await service.statements.explainStatements(service.db);
-}, 90_000);
+}, 300_000);
 afterAll(() => service?.remove());
 
 it("reads and changes one partition of each table in a statement, except for the statements of operators", async () => {

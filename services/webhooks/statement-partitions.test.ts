@@ -101,7 +101,7 @@ beforeAll(async () => {
     expect(await changes.json()).toMatchObject({ data: [{ locationId }, { locationId }] });
   }
   plans = await service.statements.explainStatements(service.db);
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await service?.remove();
   await receiver?.close();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   documentationSite = await startSiteInBrowser({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await documentationSite?.close();
   await product?.stop();

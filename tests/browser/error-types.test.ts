@@ -15,7 +15,7 @@ beforeAll(async () => {
   environment = await createMigratedTestEnvironment({ DOCS_URL: `${documentationSite.url}/docs/` });
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

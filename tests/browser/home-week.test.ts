@@ -28,7 +28,7 @@ beforeAll(async () => {
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
     environment: { DOCS_DEMO_API_KEY: testLocation.key },
   });
-}, 120_000);
+}, 300_000);
 afterAll(() => siteWithDemo?.close());
 
 /** Opens the home page, as a site without a demo key serves it unless `hasDemoKey` is true, and scrolls to the week. */

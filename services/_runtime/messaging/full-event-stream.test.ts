@@ -89,7 +89,7 @@ it("events wait in the outbox while their stream is full, and are handled when i
   await eventually("every event to have its effect", async () => (await listEffects()).length === 32);
   expect(await listEffects()).toEqual([...locationIds, order].sort());
   await checkOutbox();
-}, 60_000);
+}, 240_000);
 
 it("a full stream of order events delays no other events of the same service, and no order event is lost", async () => {
   await service.db.sql`delete from effects`;
@@ -113,7 +113,7 @@ it("a full stream of order events delays no other events of the same service, an
   await eventually("every order event to have its effect", async () => (await listEffects()).length === 35);
   expect((await listEffects()).filter((id) => orders.includes(id))).toEqual([...orders].sort());
   await checkOutbox();
-}, 60_000);
+}, 240_000);
 
 it("a limit below the size of the stream discards no events", async () => {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, {

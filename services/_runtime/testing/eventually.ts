@@ -1,10 +1,13 @@
 import { sleep } from "../concurrency/sleep.ts";
 
+/** In CI, files that start whole installations share two cores, so that everything can take several times as long. */
+const patience = process.env.CI ? 3 : 1;
+
 /**
  * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
  * If `probe` throws an error, calls it again.
  *
- * @throws `Error` with the description after the timeout. `cause` is the last error of `probe`.
+ * @throws `Error` with the description after `timeoutSeconds`, or three times as many in CI. `cause` is the last error of `probe`.
  */
 export async function eventually<T>(
   description: string,
@@ -12,7 +15,8 @@ export async function eventually<T>(
   { timeoutSeconds = 20 } = {},
 ): Promise<T> {
   const started = Date.now();
-  const deadline = started + timeoutSeconds * 1000;
+  const maxSeconds = timeoutSeconds * patience;
+  const deadline = started + maxSeconds * 1000;
   let lastError: unknown;
   while (Date.now() < deadline) {
     try {
@@ -23,5 +27,5 @@ export async function eventually<T>(
     }
     await sleep(Math.min(250, Math.max(25, (Date.now() - started) / 20)));
   }
-  throw new Error(`Timed out after ${timeoutSeconds} s waiting for ${description}.`, { cause: lastError });
+  throw new Error(`Timed out after ${maxSeconds} s waiting for ${description}.`, { cause: lastError });
 }

@@ -25,7 +25,7 @@ let service: TestReportingService;
 beforeAll(async () => {
   service = await startTestReportingService();
   for (const { location } of principals) service.accounts.addLocation({ id: location.id });
-}, 60_000);
+}, 300_000);
 afterAll(() => service?.remove());
 
 type Amounts = Partial<Record<MetricMeasure | "salesWithGuests", number>>;

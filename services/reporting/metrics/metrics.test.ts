@@ -38,7 +38,7 @@ beforeAll(async () => {
   service.accounts.addLocation({ id: otherLocationId });
   service.accounts.addLocation({ id: swissLocationId, currencyCode: "CHF" });
   for (const [location, tills] of tillsByLocation) await service.pushTills(tills, location);
-}, 60_000);
+}, 300_000);
 afterAll(() => service?.remove());
 
 interface SaleOptions {

@@ -31,7 +31,7 @@ it("stores messages that arrive together without a deadlock, and keeps the newes
   expect(new Set(statuses)).toEqual(new Set([204]));
   const [row] = await db.sql<[{ count: number }]>`select count(*)::int from messages`;
   expect(row.count).toBe(maxSandboxMessages);
-}, 120_000);
+}, 240_000);
 
 it("responds with 500 to exactly as many messages as should fail", async () => {
   await db.sql`update sandboxes set failing_deliveries = 3 where id = ${sandbox.id}`;

@@ -77,4 +77,4 @@ it("limits the rate of messages to one host across locations, loses no messages,
     expect(deliveries.filter(({ id }) => id !== testDelivery.id)).toHaveLength(eventsPerSubscription);
     for (const { id } of deliveries) expect(await service.listAttempts(id)).toMatchObject([{ number: 1, status: 204 }]);
   }
-}, 90_000);
+}, 240_000);

@@ -165,7 +165,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
   // The test is only meaningful if some endpoints are accepted and connected to.
   expect(acceptedCount).toBeGreaterThan(runs / 100);
   expect(connectionRecorder.addresses.length).toBeGreaterThan(runs / 50);
-}, 120_000);
+}, 240_000);
 
 it("does not follow redirects", async () => {
   connectionRecorder.stop();

@@ -14,7 +14,7 @@ let service: TestWebhooksService;
 
 beforeAll(async () => {
   service = await startTestWebhooksService();
-}, 60_000);
+}, 300_000);
 afterAll(() => service?.remove());
 
 const scopes = ["reports:read", "orders:read", "catalog:read", "locations:read"];

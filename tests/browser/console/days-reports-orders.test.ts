@@ -22,7 +22,7 @@ beforeAll(async () => {
   const [report] = await testLocation.waitForReports(1);
   reportId = report?.id ?? "";
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 describe("a day", () => {

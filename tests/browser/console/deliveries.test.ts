@@ -36,7 +36,7 @@ beforeAll(async () => {
   await testLocation.create("/v1/webhooks", { recipientId: recipient.id, endpointUrl, events: ["order.paid"] });
   await sendPaidOrder();
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.close();
   receiver?.close();

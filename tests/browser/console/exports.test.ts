@@ -39,7 +39,7 @@ beforeAll(async () => {
   const { data } = await testLocation.getJson<{ data: { id: string; tillId: string }[] }>("/v2/reports");
   refusedReportId = data.find(({ tillId }) => tillId === till.id)?.id ?? "";
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 /** Downloads the file of a button, and returns its name and bytes. */

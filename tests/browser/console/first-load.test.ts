@@ -11,7 +11,7 @@ beforeAll(async () => {
   const product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product);
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 it("loads Home with its chart in less than 250 KB, compressed", async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const each of tills) await testLocation.pushTillWithRetries(each);
   await testLocation.waitForReports(tills.length);
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 it("shows a live order as it moves", async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product, { scopes: [...managerScopes] });
   partner = await createTestLocation(product, { scopes: ["reports:read"] });
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 const listKeys = async (locationId: string) =>

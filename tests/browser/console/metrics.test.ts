@@ -15,7 +15,7 @@ beforeAll(async () => {
   await testLocation.pushTillWithRetries(generateTill({ seed: "metrics", orders: 8, day: "2026-05-28" }));
   await testLocation.waitForReports(1);
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 it("answers a question that is chosen by clicking, and whose choices are part of the URL", async () => {

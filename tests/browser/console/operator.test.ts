@@ -37,7 +37,7 @@ beforeAll(async () => {
     return data.length > 0;
   });
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.close();
   await product?.stop();

@@ -17,7 +17,7 @@ beforeAll(async () => {
     return data.length > 0;
   });
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 it("shows a failed request with its path, its issues and the page about its error", async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   product = await startPragmaUnderTest(environment.variables);
   site = await startConsoleInBrowser(product.url, { hasSandboxes: true });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.close();
   await product?.stop();
@@ -46,7 +46,7 @@ it("is created on the sign-in page, which shows its key once and then opens it",
   await full.page.getByRole("button", { name: "Create a sandbox" }).click();
   await full.page.getByRole("alert").getByText("There are 1 sandboxes, which is the maximum").waitFor();
   await full.close();
-}, 120_000);
+}, 240_000);
 
 it("makes things happen, leads to what came of them, and shows the messages in the inbox", async () => {
   await waitUntilReady();
@@ -95,7 +95,7 @@ it("makes things happen, leads to what came of them, and shows the messages in t
   await page.getByRole("table").getByRole("link", { name: "order.canceled" }).first().waitFor();
   expect(errors).toEqual([]);
   await close();
-}, 120_000);
+}, 240_000);
 
 it("is not shown to a key of another location", async () => {
   const { key } = await createTestLocation(product, { scopes: ["reports:read"] });

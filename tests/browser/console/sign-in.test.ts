@@ -12,7 +12,7 @@ beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product, { scopes: ["reports:read"] });
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.close());
 
 /** A response with an error status is also an error in the console of the browser. */

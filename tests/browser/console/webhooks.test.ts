@@ -24,7 +24,7 @@ beforeAll(async () => {
   await once(receiver, "listening");
   endpointUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/pragma`;
   site = await startConsoleInBrowser(product.url);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.close();
   receiver?.close();

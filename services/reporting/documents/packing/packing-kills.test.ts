@@ -194,7 +194,7 @@ it("no unreferenced object remains when the task that deletes unused objects die
   expect(await count()).toBe(0);
   await expectNoUnreferencedObjects();
   expect(await readEverything(service, principal, tills)).toEqual(expectedEverything);
-}, 120_000);
+}, 240_000);
 
 it("a till whose object is missing is given up completely or not at all when the process dies at any step", async () => {
   const { db, objects } = service;
@@ -221,4 +221,4 @@ it("a till whose object is missing is given up completely or not at all when the
   const paths = till.orderList.map(({ id }) => `/v2/orders/${id}`);
   const responses = await Promise.all(paths.map((path) => service.request("GET", path, { principal })));
   expect(responses.map(({ status }) => status)).toEqual(paths.map(() => 200));
-}, 60_000);
+}, 240_000);
