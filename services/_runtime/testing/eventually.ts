@@ -7,7 +7,8 @@ const patience = process.env.CI ? 3 : 1;
  * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
  * If `probe` throws an error, calls it again.
  *
- * @throws `Error` with the description after `timeoutSeconds`, or three times as many in CI. `cause` is the last error of `probe`.
+ * @throws `Error` with the description after the timeout, which is three times as long in CI. `cause` is the last error of
+ * `probe`.
  */
 export async function eventually<T>(
   description: string,
