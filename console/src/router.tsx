@@ -86,6 +86,7 @@ const routes = [
     validateSearch: readSearch((search) => ({
       measure: readText(search, "measure"),
       by: readText(search, "by"),
+      thenBy: readText(search, "thenBy"),
       since: readDay(search, "since"),
       until: readDay(search, "until"),
       compare: readChoice(search, "compare", metricComparisons),

@@ -46,6 +46,7 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
   const days = ofDay({ weekday: "short", day: "numeric", month: "short" });
   const daysWithYear = ofDay({ dateStyle: "medium" });
   const longDays = ofDay({ dateStyle: "full" });
+  const months = ofDay({ month: "long", year: "numeric" });
   const weekdays = ofDay({ weekday: "short" });
   const dayAt = (day: string) => new Date(`${day}T00:00:00Z`);
   const isoDays = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" });
@@ -81,6 +82,8 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     day: (day: string) => days.format(dayAt(day)),
     dayWithYear: (day: string) => daysWithYear.format(dayAt(day)),
     longDay: (day: string) => longDays.format(dayAt(day)),
+    /** A month as YYYY-MM: May 2026. */
+    month: (month: string) => months.format(dayAt(`${month}-01`)),
     weekday: (day: string) => weekdays.format(dayAt(day)),
     /** The date of an instant at the location, as YYYY-MM-DD. */
     isoDay: (instant: Date) => isoDays.format(instant),

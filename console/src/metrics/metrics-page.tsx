@@ -13,14 +13,19 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { MetricsResult } from "./metrics-result.tsx";
+import type { DimensionName } from "./name-dimension-value.ts";
 
 const route = getRouteApi("/metrics");
 const defaultDayCount = 28;
 const maxRows = 200;
+/** The maximum of the API: two dimensions have a row for each pair of their values. */
+const maxPairs = 1_000;
+/** The dimensions whose values have a sequence of their own. Rows of all others are sorted by the measure. */
+const sequences: readonly DimensionName[] = ["day", "week", "month", "weekday", "hour", "taxRate"];
 
 type MetricsMeta = ApiSchemaTypes["MetricsMeta"];
 
-/** A question about the figures of reports: a measure by a dimension, in a period, against an earlier one. */
+/** A question about the figures of reports: a measure by one or two dimensions, in a period, against an earlier one. */
 export function MetricsPage() {
   const meta = useApi(["metrics", "meta"], (api) => api.GET("/v1/metrics/meta", {}));
   return (
@@ -38,15 +43,21 @@ function Question({ meta }: { meta: MetricsMeta }) {
   const today = isoDay(new Date());
   const { since = addDays(today, -defaultDayCount), until = addDays(today, -1), compare } = search;
   const measure = meta.measures.find(({ name }) => name === search.measure) ?? meta.measures[0];
-  const dimension = measure?.dimensions.find((name) => name === search.by) ?? measure?.dimensions[0];
+  const choices = (measure?.dimensions ?? []).filter(isOfOneLocation);
+  const dimension = choices.find((name) => name === search.by) ?? choices[0] ?? "day";
+  const combinable = meta.dimensions.find(({ name }) => name === dimension)?.dimensions ?? [];
+  const secondChoices = choices.filter((name) => combinable.includes(name));
+  const second = secondChoices.find((name) => name === search.thenBy);
+  const dimensions = second ? [dimension, second] : [dimension];
   const setQuestion = (changes: Partial<typeof search>) =>
     void navigate({ search: (current) => ({ ...current, ...changes }) });
   const parameters = {
     measures: measure?.name ?? "sales",
-    dimensions: dimension ?? "day",
+    dimensions: dimensions.join(","),
+    sort: sortOf(measure?.name ?? "sales", dimensions),
     since,
     until,
-    limit: maxRows,
+    limit: second ? maxPairs : maxRows,
     ...(compare && { compare }),
   };
   const query = useApi(["metrics", parameters], (client) =>
@@ -63,7 +74,7 @@ function Question({ meta }: { meta: MetricsMeta }) {
         headers: { accept: "text/csv" },
         parseAs: "blob",
       });
-      saveFile(data, `${parameters.measures}-by-${parameters.dimensions}-${since}-${until}.csv`);
+      saveFile(data, `${parameters.measures}-by-${dimensions.join("-")}-${since}-${until}.csv`);
     } catch (error) {
       setCsvError(error);
     }
@@ -79,9 +90,16 @@ function Question({ meta }: { meta: MetricsMeta }) {
         />
         <ChoiceField
           label={text.metrics.by}
-          choices={namesOf(measure?.dimensions ?? [])}
+          choices={namesOf(choices)}
           value={dimension}
           onChange={(name) => setQuestion({ by: name })}
+        />
+        <ChoiceField
+          label={text.metrics.thenBy}
+          choices={namesOf(secondChoices)}
+          value={second}
+          onChange={(name) => setQuestion({ thenBy: name })}
+          anyLabel={text.metrics.noThenBy}
         />
         <DayRangeField since={since} until={until} onChange={setQuestion} />
         <ChoiceField
@@ -92,12 +110,12 @@ function Question({ meta }: { meta: MetricsMeta }) {
           anyLabel={text.metrics.noComparison}
         />
       </Filters>
-      {measure && <p className="measure-description">{measure.description.replaceAll("`", "")}</p>}
+      {measure && <p className="measure-description">{text.metrics.describe(measure.description)}</p>}
       {csvError !== null && <ErrorNotice error={csvError} />}
       <Section
         title={text.metrics.answer(
           text.metrics.nameOf(parameters.measures),
-          text.metrics.nameOf(parameters.dimensions),
+          dimensions.map((name) => text.metrics.nameOf(name)),
         )}
         actions={
           <>
@@ -113,7 +131,6 @@ function Question({ meta }: { meta: MetricsMeta }) {
             <MetricsResult
               metrics={metrics}
               measure={metrics.measures[0] ?? "sales"}
-              dimension={metrics.dimensions[0] ?? "day"}
               isAmount={measure?.unit === "amount"}
             />
           )}
@@ -121,6 +138,17 @@ function Question({ meta }: { meta: MetricsMeta }) {
       </Section>
     </>
   );
+}
+
+/** Returns whether a dimension tells rows apart if all are of the same location, as those of this view are. */
+const isOfOneLocation = (name: DimensionName) => name !== "location";
+
+/** Returns the sequence of rows: that of the values if they have one, and otherwise the highest figures first. */
+function sortOf(measure: string, dimensions: readonly DimensionName[]): string {
+  const last = dimensions.at(-1) ?? "day";
+  const byLast = sequences.includes(last) ? last : `-${measure}`;
+  // Rows with the same first value stay together, as a group.
+  return [...dimensions.slice(0, -1), byLast].join(",");
 }
 
 /** Saves data as a file, as if the reader had downloaded it. */

@@ -4,35 +4,42 @@ import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { LazyChart } from "../ui/lazy-chart.tsx";
 import { Table } from "../ui/table.tsx";
+import { nameDimensionValue } from "./name-dimension-value.ts";
 
 type Metrics = ApiSchemaTypes["Metrics"];
 type MeasureName = Metrics["measures"][number];
-type DimensionName = Metrics["dimensions"][number];
 
 interface MetricsResultProps {
   metrics: Metrics;
   measure: MeasureName;
-  dimension: DimensionName;
   isAmount: boolean;
 }
 
 /** More bars cannot be told apart. The table lists all. */
 const maxBars = 31;
 
-/** The answer as a chart and as a table with the same figures. */
-export function MetricsResult({ metrics, measure, dimension, isAmount }: MetricsResultProps) {
-  const { money, roundedMoney, number, change, day } = useFormats();
+/**
+ * The answer as a table and, by one dimension, as a chart with the same figures. Rows by two dimensions are grouped by the
+ * first, whose value is shown once for each group.
+ */
+export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps) {
+  const formats = useFormats();
+  const { money, roundedMoney, number, change } = formats;
   const format = isAmount ? money : number;
   const hasComparison = metrics.compareSince !== null;
+  const [dimension = "day", second] = metrics.dimensions;
   const rows = useMemo(
     () =>
-      metrics.data.map(({ dimensions, values, comparison }) => ({
-        name: nameValue(dimensions[dimension], dimension === "day" ? day : String),
+      metrics.data.map(({ currency, dimensions, values, comparison }, index, all) => ({
+        key: JSON.stringify([currency, dimensions]),
+        name: nameDimensionValue(dimension, dimensions, formats),
+        isNewGroup: !isSame(dimensions[dimension], all[index - 1]?.dimensions[dimension]),
+        secondName: second ? nameDimensionValue(second, dimensions, formats) : "",
         value: values[measure] ?? null,
         before: comparison?.values[measure] ?? null,
         percent: comparison?.percents[measure] ?? null,
       })),
-    [metrics, measure, dimension, day],
+    [metrics, measure, dimension, second, formats],
   );
   const chart = useMemo(() => {
     const shown = rows.slice(0, maxBars);
@@ -55,6 +62,8 @@ export function MetricsResult({ metrics, measure, dimension, isAmount }: Metrics
   }, [rows, hasComparison]);
   const [total] = metrics.totals;
   const totalValue = total?.values[measure] ?? null;
+  const unattributed =
+    measure === "sales" || measure === "salesWithoutTax" ? total?.unattributed?.[measure] : undefined;
   if (rows.length === 0) return <p className="empty">{text.metrics.empty}</p>;
   return (
     <>
@@ -64,20 +73,35 @@ export function MetricsResult({ metrics, measure, dimension, isAmount }: Metrics
             <dt>{text.metrics.total}</dt>
             <dd className="figure">{format(totalValue)}</dd>
           </div>
+          {unattributed !== undefined && (
+            <div>
+              <dt>{text.metrics.unattributed}</dt>
+              <dd className="figure">{format(unattributed)}</dd>
+            </div>
+          )}
         </dl>
       )}
-      <LazyChart
-        {...chart}
-        summary={text.metrics.chart(text.metrics.nameOf(measure), totalValue === null ? "–" : format(totalValue))}
-        formatValue={isAmount ? roundedMoney : number}
-      />
+      {!second && (
+        <LazyChart
+          {...chart}
+          summary={text.metrics.chart(text.metrics.nameOf(measure), totalValue === null ? "–" : format(totalValue))}
+          formatValue={isAmount ? roundedMoney : number}
+        />
+      )}
       <Table
         label={text.metrics.title}
         rows={rows}
-        getKey={({ name }) => name}
+        getKey={({ key }) => key}
         empty={text.metrics.empty}
         columns={[
-          { header: text.metrics.nameOf(dimension), isRowHeader: true, cell: ({ name }) => name },
+          {
+            header: text.metrics.nameOf(dimension),
+            isRowHeader: true,
+            cell: ({ name, isNewGroup }) => (isNewGroup ? name : <span className="visually-hidden">{name}</span>),
+          },
+          ...(second
+            ? [{ header: text.metrics.nameOf(second), cell: ({ secondName }: (typeof rows)[number]) => secondName }]
+            : []),
           {
             header: text.metrics.nameOf(measure),
             isNumeric: true,
@@ -104,11 +128,4 @@ export function MetricsResult({ metrics, measure, dimension, isAmount }: Metrics
   );
 }
 
-/** Returns the value of a dimension as text. A value with an ID, such as a product, is shown by its name. */
-function nameValue(value: unknown, format: (value: string) => string): string {
-  if (value === null || value === undefined) return text.metrics.none;
-  if (typeof value !== "object") return format(String(value));
-  const parts = Object.entries(value).filter(([field, part]) => part !== null && field !== "id" && field !== "type");
-  const name = parts.map(([, part]) => String(part)).join(", ");
-  return name || ("id" in value && value.id ? String(value.id) : text.metrics.none);
-}
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

@@ -135,7 +135,14 @@ export function ReportTicket({ report }: { report: Report }) {
       )}
       {report.reportRooms.length > 0 && (
         <Block title={text.ticket.rooms}>
-          <Lines lines={report.reportRooms.map(({ name, type, total }): Line => [name ?? type ?? "–", money(total)])} />
+          <Lines
+            lines={report.reportRooms.map(
+              ({ name, type, total }): Line => [
+                name ?? (type === null ? "–" : text.reports.roomTypeOf(type)),
+                money(total),
+              ],
+            )}
+          />
         </Block>
       )}
       <Block title={text.ticket.products}>

@@ -22,8 +22,9 @@ export interface ChartProps {
 }
 
 const height = 220;
-/** The width of the longest name, such as `Mon, Nov 30`, in pixels. */
-const nameWidth = 84;
+/** The width of a character of a name, and of the space between two names, in pixels. */
+const characterWidth = 7;
+const nameGap = 10;
 
 /** A chart with a position for each name. Its figures must also be in a table or in the text of the view. */
 export default function Chart({ summary, names, series, formatValue }: ChartProps) {
@@ -56,6 +57,7 @@ export default function Chart({ summary, names, series, formatValue }: ChartProp
             splits: () => names.map((_, index) => index),
             // Names that would overlap are left out.
             values: (self, splits) => {
+              const nameWidth = Math.max(...names.map(({ length }) => length)) * characterWidth + nameGap;
               const step = Math.ceil((names.length * nameWidth) / Math.max(1, self.width - 64));
               return splits.map((index) => (index % step === 0 ? (names[index] ?? "") : ""));
             },

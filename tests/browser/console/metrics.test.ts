@@ -43,6 +43,34 @@ it("answers a question that is chosen by clicking, and whose choices are part of
   await close();
 });
 
+it("lists hours in their sequence", async () => {
+  const { page, close } = await site.openView(`/metrics?${query}&by=hour`, { apiKey: testLocation.key });
+  await page.getByRole("heading", { name: "Sales by hour" }).waitFor();
+  const hours = await page.getByRole("rowheader").allTextContents();
+  expect(hours.length).toBeGreaterThan(1);
+  for (const hour of hours) expect(hour).toMatch(/^\d\d:00$/);
+  expect(hours).toEqual(hours.toSorted());
+  await close();
+});
+
+it("answers VAT by rate and service type, in a table with the words of the other views", async () => {
+  const { page, errors, close } = await site.openView(`/metrics?${query}&measure=tax`, { apiKey: testLocation.key });
+  await page.getByRole("button", { name: /By$/ }).click();
+  await page.getByRole("option", { name: "VAT rate" }).click();
+  await page.getByRole("button", { name: /Then by$/ }).click();
+  const choices = await page.getByRole("option").allTextContents();
+  expect(choices).toContain("Hour");
+  // The API combines no rate with a payment method.
+  expect(choices).not.toContain("Payment method");
+  await page.getByRole("option", { name: "Service type" }).click();
+  await page.getByRole("heading", { name: "VAT by VAT rate and service type" }).waitFor();
+  expect(new URL(page.url()).search).toContain("by=taxRate&thenBy=serviceType");
+  const rows = await page.getByRole("row").allTextContents();
+  expect(rows.slice(1).join("\n")).toMatch(/^\d+(\.\d)?%(In the restaurant|Takeout|Delivery|Unknown)€/);
+  expect(errors).toEqual([]);
+  await close();
+});
+
 it("has no violations", async () => {
   await checkView(site, `/metrics?${query}&compare=previous_period`, testLocation.key, (page) =>
     page.getByRole("img", { name: /^Sales: €/ }).waitFor(),

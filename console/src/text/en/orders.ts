@@ -1,5 +1,7 @@
 import { plural } from "./words.ts";
 
+const services = { takeout: "Takeout", eatin: "In the restaurant", delivery: "Delivery", unknown: "Unknown" };
+
 export const ordersTexts = {
   orders: {
     title: "Orders",
@@ -36,7 +38,8 @@ export const ordersTexts = {
     discounts: "Discounts",
     leftToPay: "Left to pay",
     service: "Service",
-    services: { takeout: "Takeout", eatin: "In the restaurant", delivery: "Delivery", unknown: "Unknown" },
+    services,
+    serviceOf: (service: string) => (services as Record<string, string>)[service] ?? service,
     channel: "Channel",
     canceledReason: "Reason for the cancellation",
     transferredTo: "Transferred to",

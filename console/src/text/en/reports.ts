@@ -1,4 +1,11 @@
-import { plural } from "./words.ts";
+import { plural, toWords } from "./words.ts";
+
+const roomTypes: Record<string, string> = {
+  room: "Dining room",
+  bar: "Bar",
+  takeOut: "Takeout",
+  extOrder: "External orders",
+};
 
 export const reportsTexts = {
   reports: {
@@ -20,6 +27,7 @@ export const reportsTexts = {
     version: "Calculation version",
     orders: (count: number) => plural(count, { one: "# order", other: "# orders" }),
     listOrders: "List with payments",
+    roomTypeOf: (type: string) => roomTypes[type] ?? toWords(type),
     movementTypes: {
       deposit: "Deposit",
       customerAccount: "Customer account",

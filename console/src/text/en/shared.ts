@@ -1,5 +1,17 @@
 import { toWords } from "./words.ts";
 
+/** The payment modes whose words differ from their names in the API. */
+const paymentModes: Record<string, string> = {
+  restaurantCheck: "Meal voucher",
+  amex: "American Express",
+  credit: "Credit note",
+  debt: "Customer account",
+  custom: "Other",
+  iZettle: "iZettle",
+  uberEats: "Uber Eats",
+  tablePayment: "Payment at the table",
+};
+
 export const sharedTexts = {
   productName: "Pragma console",
   dialog: { cancel: "Cancel", done: "Done" },
@@ -75,7 +87,9 @@ export const sharedTexts = {
   },
   measures: { sales: "Sales", orders: "Orders", guests: "Guests", averageOrder: "Average order" },
   payments: {
-    modeOf: toWords,
+    modeOf: (mode: string) => paymentModes[mode] ?? toWords(mode),
+    /** A payment method by the name that the point of sale gives it, and its mode. */
+    method: (name: string, mode: string) => `${name} (${mode})`,
     types: {
       payment: "Payment",
       change: "Change",
