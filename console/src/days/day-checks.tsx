@@ -100,7 +100,7 @@ function findExpectedAmount({ code, difference, amounts }: DayCheck): number | n
 const shownFindings = 10;
 
 function Findings({ check: { findings, findingCount }, day }: { check: DayCheck; day: Day }) {
-  const { difference, rate, number } = useFormats();
+  const { difference, rate } = useFormats();
   const tillOf = (tillId: string) => day.tills.find((till) => till.tillId === tillId);
   return (
     <ul className="findings">
@@ -111,7 +111,7 @@ function Findings({ check: { findings, findingCount }, day }: { check: DayCheck;
           <li key={index}>
             {till && (
               <Link to="/reports/$id" params={{ id: till.reportId }}>
-                {text.reports.titleOf(number(till.reportNumber))}
+                {text.reports.titleOf(till.reportNumber)}
               </Link>
             )}
             {finding.tillId !== null && !till && (
@@ -129,10 +129,7 @@ function Findings({ check: { findings, findingCount }, day }: { check: DayCheck;
             {finding.taxRate !== null && <span>{text.days.vatOf(rate(finding.taxRate))}</span>}
             {finding.firstReportNumber !== null && (
               <span>
-                {text.days.numbers(
-                  number(finding.firstReportNumber),
-                  number(finding.lastReportNumber ?? finding.firstReportNumber),
-                )}
+                {text.days.numbers(finding.firstReportNumber, finding.lastReportNumber ?? finding.firstReportNumber)}
               </span>
             )}
             {finding.deviceIdentifier !== null && <span className="muted">{finding.deviceIdentifier}</span>}

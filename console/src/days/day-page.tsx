@@ -50,7 +50,7 @@ export function DayPage() {
             <DayOverview day={day} />
             <DayChecks day={day} />
             <DayTills day={day} />
-            {day.totals && <DayTotals totals={day.totals} />}
+            {day.totals && <DayTotals date={date} totals={day.totals} />}
           </>
         )}
       </Loaded>
@@ -99,7 +99,7 @@ function DayOverview({ day: { state, reasons, totals, updatedAt, day } }: { day:
 }
 
 function DayTills({ day }: { day: Day }) {
-  const { money, number } = useFormats();
+  const { money } = useFormats();
   return (
     <Section title={text.days.tills}>
       <Table
@@ -113,7 +113,7 @@ function DayTills({ day }: { day: Day }) {
             isRowHeader: true,
             cell: ({ reportId, reportNumber }) => (
               <Link to="/reports/$id" params={{ id: reportId }}>
-                {text.reports.titleOf(number(reportNumber))}
+                {text.reports.titleOf(reportNumber)}
               </Link>
             ),
           },
@@ -139,8 +139,24 @@ function DayTills({ day }: { day: Day }) {
   );
 }
 
-function DayTotals({ totals }: { totals: NonNullable<Day["totals"]> }) {
+/** Returns the names that the point of sale gives to payments of each mode. The totals of a day list only modes. */
+function useMethodNames(date: string): ReadonlyMap<string | null, string[]> {
+  const query = useApi(["day", date, "methods"], (api) =>
+    api.GET("/v1/metrics", {
+      params: { query: { measures: "payments", dimensions: "paymentMethod", since: date, until: date } },
+    }),
+  );
+  const names = new Map<string | null, string[]>();
+  for (const { dimensions } of query.data?.data.data ?? []) {
+    const { name = null, mode = null } = dimensions.paymentMethod ?? {};
+    if (name !== null) names.set(mode, [...(names.get(mode) ?? []), name]);
+  }
+  return names;
+}
+
+function DayTotals({ date, totals }: { date: string; totals: NonNullable<Day["totals"]> }) {
   const { money, rate, difference } = useFormats();
+  const methodNames = useMethodNames(date);
   return (
     <div className="columns">
       <Section title={text.days.payments}>
@@ -150,7 +166,12 @@ function DayTotals({ totals }: { totals: NonNullable<Day["totals"]> }) {
           getKey={({ paymentMode }) => paymentMode}
           empty={text.days.noPayments}
           columns={[
-            { header: text.days.mode, isRowHeader: true, cell: ({ paymentMode }) => text.payments.modeOf(paymentMode) },
+            {
+              header: text.days.method,
+              isRowHeader: true,
+              cell: ({ paymentMode }) =>
+                text.payments.method(methodNames.get(paymentMode)?.join(", ") ?? null, paymentMode),
+            },
             { header: text.days.recorded, isNumeric: true, cell: ({ recordedAmount }) => money(recordedAmount) },
             { header: text.days.declared, isNumeric: true, cell: ({ declaredAmount }) => money(declaredAmount) },
             {
@@ -166,6 +187,7 @@ function DayTotals({ totals }: { totals: NonNullable<Day["totals"]> }) {
             { header: text.days.tips, isNumeric: true, isWideOnly: true, cell: ({ tipsAmount }) => money(tipsAmount) },
           ]}
         />
+        <p className="muted">{text.days.methodHint}</p>
       </Section>
       <Section title={text.days.taxes}>
         <Table

@@ -67,8 +67,7 @@ function DayName({ day }: { day: string }) {
 }
 
 function Refusal({ till: { tillId, reportId, failure } }: { till: RefusedTill }) {
-  const { number } = useFormats();
-  const name = failure.reportNumber === null ? null : text.accounting.report(number(failure.reportNumber));
+  const name = failure.reportNumber === null ? null : text.accounting.report(failure.reportNumber);
   return (
     <div className="refusal">
       <p>

@@ -54,8 +54,7 @@ function splitWeek(week: string): [year: string, number: string] {
 
 function namePaymentMethod({ name, mode }: NonNullable<DimensionValues["paymentMethod"]>): string {
   if (mode === null) return name ?? text.metrics.none;
-  const modeName = text.payments.modeOf(mode);
-  return name === null || name === modeName ? modeName : text.payments.method(name, modeName);
+  return text.payments.method(name, mode);
 }
 
 function nameDiscount(discount: DimensionValues["discount"]): string {

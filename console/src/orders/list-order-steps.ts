@@ -34,7 +34,7 @@ export function listOrderSteps({ order, receivedAt, changedAt, reportId }: Order
     ),
     { at: order.firstBillPrintDate, name: history.billPrinted, clerk: null },
     ...order.paymentRowList.map(({ name, paymentMode, recordedAt, operatorName }) => {
-      return { at: recordedAt, name: history.payment(name ?? text.payments.modeOf(paymentMode)), clerk: operatorName };
+      return { at: recordedAt, name: history.payment(text.payments.method(name, paymentMode)), clerk: operatorName };
     }),
     { at: order.paidAt, name: history.paid, clerk: null },
     { at: order.postPaymentPrintDate, name: history.receiptPrinted, clerk: null },

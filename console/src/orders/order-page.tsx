@@ -111,8 +111,11 @@ function OrderPayments({ order: { paymentRowList } }: { order: Order }) {
             isRowHeader: true,
             cell: ({ name, paymentMode, paymentType, status }) => (
               <>
-                {name ?? text.payments.modeOf(paymentMode)}
-                {paymentType !== "payment" && <span className="muted"> {text.payments.types[paymentType]}</span>}
+                {text.payments.method(name, paymentMode)}
+                {paymentType !== "payment" &&
+                  text.payments.types[paymentType] !== text.payments.modeOf(paymentMode) && (
+                    <span className="muted"> {text.payments.types[paymentType]}</span>
+                  )}
                 {status !== "validated" && (
                   <>
                     {" "}

@@ -2,9 +2,9 @@ import type { ApiSchemaTypes } from "@pragma/client";
 import { Link } from "@tanstack/react-router";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
-import { Badge } from "../ui/badge.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Table } from "../ui/table.tsx";
+import { OrderState } from "./order-state.tsx";
 
 export type ListedOrder = ApiSchemaTypes["OrderV1"];
 
@@ -37,14 +37,7 @@ export function OrderTable({ orders, empty }: { orders: readonly ListedOrder[]; 
         },
         {
           header: text.orders.state,
-          cell: ({ isCanceled, isTransferred }) => {
-            if (isCanceled) return <Badge tone="bad">{text.live.states.canceled}</Badge>;
-            return isTransferred ? (
-              <Badge tone="neutral">{text.live.states.transferred}</Badge>
-            ) : (
-              <Badge tone="good">{text.orders.sold}</Badge>
-            );
-          },
+          cell: ({ isCanceled, isTransferred }) => <OrderState isCanceled={isCanceled} isTransferred={isTransferred} />,
         },
         { header: text.orders.total, isNumeric: true, cell: ({ total }) => money(total) },
       ]}

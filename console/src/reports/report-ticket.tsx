@@ -1,20 +1,23 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { type ReactNode, useId } from "react";
+import type { Day } from "../days/day-state.tsx";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
+import { countCash } from "./cash-count.ts";
 
 export type Report = ApiSchemaTypes["ReportV2"];
 
 /** The report in the form of the ticket that the point of sale prints when it closes. Print styles print only it. */
-export function ReportTicket({ report }: { report: Report }) {
-  const { money, number, dateTime, rate } = useFormats();
+export function ReportTicket({ report, day }: { report: Report; day: Day | undefined }) {
+  const { money, number, dateTime, rate, difference } = useFormats();
+  const cash = countCash(report, day);
   const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
   const withoutTax = sumOf(report.reportTaxes.map(({ taxableAmount }) => taxableAmount));
   const address = [report.address1, report.address2, [report.zipCode, report.city].filter(Boolean).join(" ")].filter(
     Boolean,
   );
   return (
-    <article className="ticket" aria-label={text.ticket.label(number(report.reportNumber))}>
+    <article className="ticket" aria-label={text.ticket.label(report.reportNumber)}>
       <header className="ticket-header">
         <strong className="ticket-name">{report.establishmentName || report.companyName}</strong>
         {report.companyName && report.companyName !== report.establishmentName && <span>{report.companyName}</span>}
@@ -29,7 +32,7 @@ export function ReportTicket({ report }: { report: Report }) {
       <div className="ticket-title">
         <strong>{text.ticket.title}</strong>
         <span>{text.ticket.subtitle}</span>
-        <strong>{text.ticket.number(number(report.reportNumber))}</strong>
+        <strong>{text.ticket.number(report.reportNumber)}</strong>
       </div>
       <Lines
         lines={[
@@ -78,7 +81,7 @@ export function ReportTicket({ report }: { report: Report }) {
           lines={[
             ...report.reportPayments.map(
               (payment): Line => [
-                payment.paymentName ?? text.payments.modeOf(payment.paymentMode),
+                text.payments.method(payment.paymentName, payment.paymentMode),
                 money(payment.paymentAmount),
               ],
             ),
@@ -90,7 +93,13 @@ export function ReportTicket({ report }: { report: Report }) {
         <Lines
           lines={[
             [text.ticket.initialCash, money(report.initialCashBalance)],
+            [text.ticket.cashPayments, money(cash.payments)],
+            cash.tips !== 0 && [text.ticket.cashTips, money(cash.tips)],
+            cash.movements !== 0 && [text.ticket.cashMovements, money(cash.movements)],
+            cash.checked !== null && cash.checked.change !== 0 && [text.ticket.cashChange, money(-cash.checked.change)],
+            cash.checked !== null && [text.ticket.expectedCash, money(cash.checked.expected)],
             [text.ticket.finalCash, money(report.finalCashBalance)],
+            cash.checked !== null && [text.ticket.cashDifference, difference(cash.checked.difference)],
           ]}
         />
       </Block>
@@ -115,7 +124,7 @@ export function ReportTicket({ report }: { report: Report }) {
                   number(quantity),
                   discountName ?? (gifted ? text.ticket.gift : text.ticket.discount),
                 ),
-                money(-discountValue),
+                money(discountValue),
               ],
             )}
           />

@@ -18,7 +18,7 @@ beforeAll(async () => {
     scopes: ["reports:read", "orders:read", "orders:write", "tills:write"],
   });
   const finalCashBalance = (till.finalCashBalance ?? 0) + 1_234;
-  await testLocation.pushTillWithRetries({ ...till, finalCashBalance });
+  await testLocation.pushTillWithRetries({ ...till, finalCashBalance, reportNumber: 1_133 });
   const [report] = await testLocation.waitForReports(1);
   reportId = report?.id ?? "";
   site = await startConsoleInBrowser(product.url);
@@ -38,7 +38,11 @@ describe("a day", () => {
     expect(shown).toContain("The cash that was counted at the end, and the cash that should be there");
     expect(shown).toMatch(/Counted cash€[\d,.]+Expected€/);
     for (const heading of ["Likely causes", "What to do"]) await cash.getByRole("heading", { name: heading }).waitFor();
-    await cash.getByRole("link", { name: /^Report/ }).click();
+    const methods = page.getByRole("region", { name: "Payments", exact: true });
+    const payments = till.orderList.flatMap(({ paymentRowList }) => paymentRowList);
+    const payment = payments.find(({ status, paymentType }) => status === "validated" && paymentType === "payment");
+    await methods.getByRole("rowheader", { name: payment?.name ?? "" }).waitFor();
+    await cash.getByRole("link", { name: "Report 1133" }).click();
     await page.getByRole("article", { name: /^Ticket of report/ }).waitFor();
     expect(errors).toEqual([]);
     await close();
@@ -79,16 +83,29 @@ describe("a report", () => {
     const { page, close } = await site.openView(`/reports/${reportId}`, { apiKey: testLocation.key });
     const ticket = page.getByRole("article", { name: /^Ticket of report/ });
     await ticket.waitFor();
-    const { totalSales, reportPayments } = await testLocation.getJson<{
+    const { totalSales, reportPayments, finalCashBalance, orderCount, orders } = await testLocation.getJson<{
       totalSales: number;
+      finalCashBalance: number;
+      orderCount: number;
+      orders: unknown[];
       reportPayments: { paymentName: string; paymentAmount: number }[];
     }>(`/v2/reports/${reportId}`);
+    await ticket.getByText("Expected", { exact: true }).waitFor();
     const format = (amount: number) =>
       new Intl.NumberFormat("en-US", { style: "currency", currency: "EUR" }).format(amount / 100);
     const shown = await ticket.textContent();
     expect(shown).toContain(`Total sales${format(totalSales)}`);
     for (const { paymentName, paymentAmount } of reportPayments)
-      expect(shown).toContain(`${paymentName}${format(paymentAmount)}`);
+      expect(shown?.replaceAll(/ \([^)]+\)(?=€)/g, "")).toContain(`${paymentName}${format(paymentAmount)}`);
+    expect(shown).toContain("No. 1133");
+    expect(shown).toContain(
+      `Expected${format(finalCashBalance - 1_234)}Counted at the end${format(finalCashBalance)}Difference+€12.34`,
+    );
+    const states = page.getByRole("region", { name: `${orders.length} orders` });
+    await states.getByText("Sold", { exact: true }).first().waitFor();
+    expect(await states.getByText("Sold", { exact: true }).count()).toBe(orderCount);
+    if (orders.length > orderCount)
+      await states.getByText(/canceled or transferred, and (is|are) in no total/).waitFor();
     await page.emulateMedia({ media: "print" });
     expect(await ticket.isVisible()).toBe(true);
     for (const hidden of [

@@ -75,7 +75,7 @@ export const exportsTexts = {
     refusedTitle: "Refused tills",
     refusedHint: "These tills are in no file. All other tills are exported.",
     allExported: "All tills were exported.",
-    report: (number: string) => `Report ${number}`,
+    report: (number: number) => `Report ${number}`,
     noReport: "Tills without a report",
     tillId: "Till",
     failures: {

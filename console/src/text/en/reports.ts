@@ -12,7 +12,8 @@ export const reportsTexts = {
     title: "Reports",
     summary: "End-of-day reports, one for each closed shift",
     report: "Report",
-    titleOf: (number: string) => `Report ${number}`,
+    /** A report number is an identifier, so it has no thousands separator. */
+    titleOf: (number: number) => `Report ${number}`,
     empty: "No report matches. Choose other dates.",
     businessDay: "Business day",
     number: "Report",
@@ -26,6 +27,8 @@ export const reportsTexts = {
     id: "Report ID",
     version: "Calculation version",
     orders: (count: number) => plural(count, { one: "# order", other: "# orders" }),
+    notSold: (sold: number, notSold: number) =>
+      `${plural(sold, { one: "# of them is a sale", other: "# of them are sales" })}, as on the ticket. ${plural(notSold, { one: "# was canceled or transferred, and is in no total.", other: "# were canceled or transferred, and are in no total." })}`,
     listOrders: "List with payments",
     roomTypeOf: (type: string) => roomTypes[type] ?? toWords(type),
     movementTypes: {
@@ -36,11 +39,11 @@ export const reportsTexts = {
     },
   },
   ticket: {
-    label: (number: string) => `Ticket of report ${number}`,
+    label: (number: number) => `Ticket of report ${number}`,
     title: "Report",
     /** The name of the report on the tickets of many points of sale. */
     subtitle: "Z report",
-    number: (number: string) => `No. ${number}`,
+    number: (number: number) => `No. ${number}`,
     siret: (code: string) => `SIRET ${code}`,
     vatNumber: (code: string) => `VAT ${code}`,
     naf: (code: string) => `NAF ${code}`,
@@ -61,7 +64,13 @@ export const reportsTexts = {
     total: "Total",
     cash: "Cash drawer",
     initialCash: "At the start",
+    cashPayments: "Payments in cash",
+    cashTips: "Tips in cash",
+    cashMovements: "Movements in cash",
+    cashChange: "Change in cash on other payments",
+    expectedCash: "Expected",
     finalCash: "Counted at the end",
+    cashDifference: "Difference",
     movements: "Cash movements",
     discounts: "Discounts",
     discount: "Discount",

@@ -12,6 +12,8 @@ const paymentModes: Record<string, string> = {
   tablePayment: "Payment at the table",
 };
 
+const modeOf = (mode: string) => paymentModes[mode] ?? toWords(mode);
+
 export const sharedTexts = {
   productName: "Pragma console",
   dialog: { cancel: "Cancel", done: "Done" },
@@ -87,9 +89,10 @@ export const sharedTexts = {
   },
   measures: { sales: "Sales", orders: "Orders", guests: "Guests", averageOrder: "Average order" },
   payments: {
-    modeOf: (mode: string) => paymentModes[mode] ?? toWords(mode),
+    modeOf,
     /** A payment method by the name that the point of sale gives it, and its mode. */
-    method: (name: string, mode: string) => `${name} (${mode})`,
+    method: (name: string | null, mode: string) =>
+      name === null || name === modeOf(mode) ? modeOf(mode) : `${name} (${modeOf(mode)})`,
     types: {
       payment: "Payment",
       change: "Change",
