@@ -33,7 +33,7 @@ export function DaysPage() {
           isRowHeader: true,
           cell: ({ day }) => (
             <Link to="/days/$date" params={{ date: day }}>
-              {formats.day(day)}
+              {formats.listedDay(day)}
             </Link>
           ),
         },

@@ -28,6 +28,14 @@ describe("times", () => {
     expect(paris.isoDay(new Date("2026-01-10T23:30:00Z"))).toBe("2026-01-11");
   });
 
+  it("have 24 hours, also where readers are used to 12", () => {
+    const formats = createFormats({ timeZone: "Europe/Paris", currency: "EUR", locale: "en-US" });
+    expect(formats.time("2026-01-10T20:03:00Z")).toBe("21:03");
+    expect(formats.dateTime("2026-01-10T23:05:00Z")).toBe("Jan 11, 2026, 00:05");
+    expect(formats.dateTimeWithSeconds("2026-01-10T08:05:07Z")).toBe("Jan 10, 2026, 09:05:07");
+    expect(formats.listedDay("2026-01-10")).toBe("Sat, Jan 10, 2026");
+  });
+
   it("show a business day as this date in every time zone", () => {
     expect(createFormats({ timeZone: "Pacific/Auckland", currency: null, locale: "en-IE" }).day("2026-06-01")).toBe(
       "Mon, 1 Jun",

@@ -36,14 +36,18 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
   const rates = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
   const shares = new Intl.NumberFormat(locale, { style: "percent" });
   const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-  const at = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options });
+  // One clock for all readers, and the one of the API: tickets and logs are compared with it.
+  const at = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { timeZone, hourCycle: "h23", ...options });
   const times = at({ hour: "2-digit", minute: "2-digit" });
   const timesWithSeconds = at({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const dateTimes = at({ dateStyle: "medium", timeStyle: "short" });
+  const dateTimesWithSeconds = at({ dateStyle: "medium", timeStyle: "medium" });
   // A business day is a date without a time, so it has no time zone.
   const ofDay = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
   const days = ofDay({ weekday: "short", day: "numeric", month: "short" });
+  const listedDays = ofDay({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
   const daysWithYear = ofDay({ dateStyle: "medium" });
   const longDays = ofDay({ dateStyle: "full" });
   const months = ofDay({ month: "long", year: "numeric" });
@@ -79,7 +83,10 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     time: (instant: string) => times.format(new Date(instant)),
     timeWithSeconds: (instant: string) => timesWithSeconds.format(new Date(instant)),
     dateTime: (instant: string) => dateTimes.format(new Date(instant)),
+    dateTimeWithSeconds: (instant: string) => dateTimesWithSeconds.format(new Date(instant)),
     day: (day: string) => days.format(dayAt(day)),
+    /** A day in a list that can span years. */
+    listedDay: (day: string) => listedDays.format(dayAt(day)),
     dayWithYear: (day: string) => daysWithYear.format(dayAt(day)),
     longDay: (day: string) => longDays.format(dayAt(day)),
     /** A month as YYYY-MM: May 2026. */

@@ -13,7 +13,7 @@ const pageSize = 25;
 export function ReportsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { money, isoDay, day } = useFormats();
+  const { money, isoDay, listedDay } = useFormats();
   const query = useApi(["reports", search], (api) =>
     api.GET("/v2/reports", { params: { query: toListQuery(search, pageSize) } }),
   );
@@ -33,7 +33,7 @@ export function ReportsPage() {
           isRowHeader: true,
           cell: ({ id, startedAt }) => (
             <Link to="/reports/$id" params={{ id }}>
-              {day(isoDay(new Date(startedAt)))}
+              {listedDay(isoDay(new Date(startedAt)))}
             </Link>
           ),
         },

@@ -10,6 +10,7 @@ import { ThemeSwitch } from "./theme-switch.tsx";
 /** The frame of all views: the location, the navigation and the menu of the key. */
 export function Shell() {
   const { key } = useSession();
+  const { timeZone } = useFormats();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const isFirstView = useRef(true);
@@ -57,6 +58,7 @@ export function Shell() {
         ) : (
           <Outlet />
         )}
+        <p className="time-zone">{text.shell.timeZone(timeZone)}</p>
       </main>
     </div>
   );

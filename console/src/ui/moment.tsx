@@ -12,10 +12,10 @@ export const Moment = ({ at, isTimeOnly = false }: { at: string; isTimeOnly?: bo
 
 /** A date and time with seconds, for what happens within a minute. */
 export const ExactMoment = ({ at }: { at: string }) => {
-  const { day, isoDay, timeWithSeconds, timeZone } = useFormats();
+  const { dateTimeWithSeconds, timeZone } = useFormats();
   return (
     <time dateTime={at} title={timeZone}>
-      {day(isoDay(new Date(at)))} {timeWithSeconds(at)}
+      {dateTimeWithSeconds(at)}
     </time>
   );
 };

@@ -28,7 +28,7 @@ afterAll(() => site?.close());
 describe("a day", () => {
   it("explains its failed check with the amounts and the report", async () => {
     const { page, errors, close } = await site.openView("/days", { apiKey: testLocation.key });
-    await page.getByRole("link", { name: "Thu, May 28" }).click();
+    await page.getByRole("link", { name: "Thu, May 28, 2026", exact: true }).click();
     const cash = page
       .getByRole("listitem")
       .filter({ has: page.getByRole("heading", { name: "Counted cash equals expected cash" }) });

@@ -170,7 +170,9 @@ describe("without violations", () => {
   });
 
   it("shows the own key", async () => {
-    await checkView(site, "/keys?page=0", partner.key, (page) => page.getByText("Europe/Paris").waitFor());
+    await checkView(site, "/keys?page=0", partner.key, (page) =>
+      page.getByText("Europe/Paris", { exact: true }).waitFor(),
+    );
   });
 
   it("shows the form of a new key, and the confirmation of a revocation", async () => {

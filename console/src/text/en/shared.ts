@@ -65,6 +65,7 @@ export const sharedTexts = {
     navigation: "Views",
     noLocation: "All locations",
     unnamedLocation: "Unnamed location",
+    timeZone: (timeZone: string) => `All times are in the time zone ${timeZone}.`,
     needsLocation: "This view shows the data of one location. Sign in with the key of a location to see it.",
     needsScope: (scopes: readonly string[]) =>
       `This API key cannot read this view. It needs the scope ${scopes.join(" or ")}. The operator of the API can add it.`,
