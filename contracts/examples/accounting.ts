@@ -64,7 +64,7 @@ export const accountingExportExample = {
                 amount: 250,
               },
             ],
-            message: "Orders total 1842.50, but 1840.00 is paid or left to pay: 2.50 is missing.",
+            message: "Orders total 1842.50 EUR, but 1840.00 EUR is paid or left to pay: 2.50 EUR is missing.",
           },
         ],
       },

@@ -19,7 +19,7 @@ export function findInconsistentTillFigures(
   accountingData: TillAccountingData,
   currency: string,
 ): InconsistentTillFigures[] {
-  const formatAmount = (amount: number) => formatDecimalAmount(amount, currency);
+  const formatAmount = (amount: number) => `${formatDecimalAmount(amount, currency)} ${currency}`;
   const describeDifference = (amount: number) =>
     `${formatAmount(Math.abs(amount))} ${amount > 0 ? "is missing" : "is too much"}`;
   const gaps: InconsistentTillFigures[] = [];

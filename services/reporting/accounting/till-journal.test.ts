@@ -77,9 +77,9 @@ const cardLine: [string, string, number] = ["5115", "Carte bancaire", 1100];
 it("states contradicting figures with the decimals of the currency", () => {
   const order = createSoldOrder({ paymentRowList: [] });
   const messageIn = (currency: string) => createJournal([order], {}, {}, currency).gaps?.[0]?.message;
-  expect(messageIn("EUR")).toContain("Orders total 11.00");
-  expect(messageIn("XPF")).toContain("Orders total 1100");
-  expect(messageIn("TND")).toContain("Orders total 1.100");
+  expect(messageIn("EUR")).toContain("Orders total 11.00 EUR");
+  expect(messageIn("XPF")).toContain("Orders total 1100 XPF");
+  expect(messageIn("TND")).toContain("Orders total 1.100 TND");
 });
 
 describe("journal entries of sales", () => {
@@ -329,7 +329,7 @@ describe("contradicting figures of a till", () => {
         code: "vat",
         amount: 2,
         message:
-          "Products at 10 % VAT cost 22.00, but are reported as 19.98 without VAT plus 2.00 of VAT: 0.02 is missing.",
+          "Products at 10 % VAT cost 22.00 EUR, but are reported as 19.98 EUR without VAT plus 2.00 EUR of VAT: 0.02 EUR is missing.",
         orders: [[aOrder.id, 2]],
       },
     ]);
@@ -340,7 +340,7 @@ describe("contradicting figures of a till", () => {
       {
         code: "products",
         amount: 100,
-        message: "Orders total 12.00, but their products cost 11.00: 1.00 is missing.",
+        message: "Orders total 12.00 EUR, but their products cost 11.00 EUR: 1.00 EUR is missing.",
         orders: [[aOrder.id, 100]],
       },
     ]);
@@ -356,13 +356,13 @@ describe("contradicting figures of a till", () => {
       {
         code: "products",
         amount: -50,
-        message: "Orders total 10.50, but their products cost 11.00: 0.50 is too much.",
+        message: "Orders total 10.50 EUR, but their products cost 11.00 EUR: 0.50 EUR is too much.",
         orders: [[aOrder.id, -50]],
       },
       {
         code: "payments",
         amount: -300,
-        message: "Orders total 10.50, but 13.50 is paid or left to pay: 3.00 is too much.",
+        message: "Orders total 10.50 EUR, but 13.50 EUR is paid or left to pay: 3.00 EUR is too much.",
         orders: [[aOrder.id, -300]],
       },
     ]);
