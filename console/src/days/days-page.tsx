@@ -27,6 +27,7 @@ export function DaysPage() {
       query={query}
       getKey={({ day }) => day}
       empty={text.days.empty}
+      none={text.days.none}
       columns={[
         {
           header: text.days.day,

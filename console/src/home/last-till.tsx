@@ -1,3 +1,4 @@
+import type { ApiSchemaTypes } from "@pragma/client";
 import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { hasAnyScope } from "../session/session.ts";
@@ -9,6 +10,8 @@ import { Facts } from "../ui/facts.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Ago, Moment } from "../ui/moment.tsx";
 import { Section } from "../ui/section.tsx";
+
+type Till = ApiSchemaTypes["Till"];
 
 const refetchMs = 30_000;
 
@@ -30,35 +33,54 @@ function LastPushedTill() {
   return (
     <Section className="home-till" title={text.home.lastTill} actions={<CopyRequest url={query.data?.url} />}>
       <Loaded query={query}>
-        {({ data: [till] }) =>
-          till ? (
-            <Facts
-              facts={[
-                [text.tills.pushed, <Ago key="pushed" at={till.createdAt} />],
-                [
-                  text.tills.state,
-                  <Badge key="state" tone={stateTones[till.reportState] ?? "neutral"}>
-                    {text.tills.states[till.reportState]}
-                  </Badge>,
-                ],
-                [text.tills.parkedReason, till.reportParkedReason],
-                [
-                  text.tills.report,
-                  till.reportState === "done" && till.reportId !== null && (
-                    <Link key="report" to="/reports/$id" params={{ id: till.reportId }}>
-                      {text.tills.openReport}
-                    </Link>
-                  ),
-                ],
-                [text.tills.id, <code key="id">{till.id}</code>],
-              ]}
-            />
-          ) : (
-            <p className="empty">{text.home.noTill}</p>
-          )
-        }
+        {({ data: [till] }) => (till ? <TillFacts till={till} /> : <p className="empty">{text.home.noTill}</p>)}
       </Loaded>
     </Section>
+  );
+}
+
+function TillFacts({ till }: { till: Till }) {
+  const { key } = useSession();
+  const { isoDay, longDay } = useFormats();
+  const reportId = till.reportState === "done" ? till.reportId : null;
+  // The till that was pushed last need not be of the last day.
+  const report = useApi(
+    ["report", reportId],
+    (api) => api.GET("/v2/reports/{id}", { params: { path: { id: reportId ?? "" } } }),
+    { isEnabled: reportId !== null && hasAnyScope(key, "reports:read") },
+  );
+  const shown = report.data?.data;
+  const date = shown && shown.id === reportId ? isoDay(new Date(shown.startedAt)) : null;
+  return (
+    <Facts
+      facts={[
+        [text.tills.pushed, <Ago key="pushed" at={till.createdAt} />],
+        [
+          text.tills.state,
+          <Badge key="state" tone={stateTones[till.reportState] ?? "neutral"}>
+            {text.tills.states[till.reportState]}
+          </Badge>,
+        ],
+        [text.tills.parkedReason, till.reportParkedReason],
+        [
+          text.reports.businessDay,
+          date !== null && (
+            <Link key="day" to="/days/$date" params={{ date }}>
+              {longDay(date)}
+            </Link>
+          ),
+        ],
+        [
+          text.tills.report,
+          reportId !== null && (
+            <Link key="report" to="/reports/$id" params={{ id: reportId }}>
+              {text.tills.openReport}
+            </Link>
+          ),
+        ],
+        [text.tills.id, <code key="id">{till.id}</code>],
+      ]}
+    />
   );
 }
 

@@ -90,7 +90,10 @@ function OrderList() {
       <Loaded query={query}>
         {({ data, meta }) => (
           <>
-            <OrderTable orders={data} empty={text.orders.empty} />
+            <OrderTable
+              orders={data}
+              empty={Object.keys(filters).length === 0 ? text.orders.none : text.orders.empty}
+            />
             <Pagination meta={meta} />
           </>
         )}

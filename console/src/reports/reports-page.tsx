@@ -27,6 +27,7 @@ export function ReportsPage() {
       query={query}
       getKey={({ id }) => id}
       empty={text.reports.empty}
+      none={text.reports.none}
       columns={[
         {
           header: text.reports.businessDay,

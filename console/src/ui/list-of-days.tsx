@@ -32,7 +32,10 @@ interface ListOfDaysProps<Row> {
   query: UseQueryResult<ApiResponse<{ data: readonly Row[]; meta: PageMeta }>>;
   columns: Column<Row>[];
   getKey: (row: Row) => string;
+  /** Shown if no row matches the chosen days. */
   empty: string;
+  /** Shown if there is no row on any day. */
+  none: string;
 }
 
 /** A view that lists what happened on the chosen days, page by page. */
@@ -43,6 +46,8 @@ export const ListOfDays = <Row,>({
   onSearch,
   actions,
   query,
+  empty,
+  none,
   ...table
 }: ListOfDaysProps<Row>) => (
   <Page
@@ -65,7 +70,12 @@ export const ListOfDays = <Row,>({
     <Loaded query={query}>
       {({ data, meta }) => (
         <>
-          <Table label={title} rows={data} {...table} />
+          <Table
+            label={title}
+            rows={data}
+            empty={meta.totalCount === 0 && !search.since && !search.until ? none : empty}
+            {...table}
+          />
           <Pagination meta={meta} />
         </>
       )}

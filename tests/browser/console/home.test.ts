@@ -53,6 +53,10 @@ it("shows each day with its failed checks, and sales against the week before", a
   expect(await days.getByRole("row").count()).toBe(16);
   await page.getByRole("img", { name: /^Sales by day: €/ }).waitFor();
   await page.getByText("Report available").waitFor();
+  // The till that was pushed last is that of nine days ago.
+  const lastTill = page.getByRole("region", { name: "Last till" });
+  const longDay = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeZone: "UTC" });
+  await lastTill.getByRole("link", { name: longDay.format(new Date(findDayBefore(9))) }).waitFor();
   await close();
 });
 

@@ -6,6 +6,7 @@ export const daysTexts = {
     title: "Days",
     summary: "Business days, with the checks that compare their figures",
     empty: "No business day matches. Choose other dates.",
+    none: "There is no business day yet. The first one appears when the point of sale sends an order or a till.",
     day: "Day",
     state: "State",
     states: { open: "Open", closed: "Closed", incomplete: "Incomplete" },

@@ -10,6 +10,7 @@ export const ordersTexts = {
     count: (count: number) => plural(count, { one: "# order", other: "# orders" }),
     titleOf: (table: string) => `Order ${table}`,
     empty: "No order matches. Choose other dates.",
+    none: "There is no order yet. Orders appear when the point of sale has closed their shift and pushed its till.",
     back: "All orders",
     find: "Find by ID, table or amount",
     findExample: "T12 or 48.50",

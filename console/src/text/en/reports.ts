@@ -15,6 +15,7 @@ export const reportsTexts = {
     /** A report number is an identifier, so it has no thousands separator. */
     titleOf: (number: number) => `Report ${number}`,
     empty: "No report matches. Choose other dates.",
+    none: "There is no report yet. The first one appears when the point of sale has closed a shift and pushed its till.",
     businessDay: "Business day",
     number: "Report",
     device: "Device",
