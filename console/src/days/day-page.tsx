@@ -169,8 +169,11 @@ function DayTotals({ date, totals }: { date: string; totals: NonNullable<Day["to
             {
               header: text.days.method,
               isRowHeader: true,
-              cell: ({ paymentMode }) =>
-                text.payments.method(methodNames.get(paymentMode)?.join(", ") ?? null, paymentMode),
+              cell: ({ paymentMode }) => (
+                <span className="method-names">
+                  {text.payments.method(methodNames.get(paymentMode)?.join(", ") ?? null, paymentMode)}
+                </span>
+              ),
             },
             { header: text.days.recorded, isNumeric: true, cell: ({ recordedAmount }) => money(recordedAmount) },
             { header: text.days.declared, isNumeric: true, cell: ({ declaredAmount }) => money(declaredAmount) },

@@ -33,7 +33,7 @@ export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps
       metrics.data.map(({ currency, dimensions, values, comparison }, index, all) => ({
         key: JSON.stringify([currency, dimensions]),
         name: nameDimensionValue(dimension, dimensions, formats),
-        isNewGroup: !isSame(dimensions[dimension], all[index - 1]?.dimensions[dimension]),
+        isNewGroup: !second || !isSame(dimensions[dimension], all[index - 1]?.dimensions[dimension]),
         secondName: second ? nameDimensionValue(second, dimensions, formats) : "",
         value: values[measure] ?? null,
         before: comparison?.values[measure] ?? null,

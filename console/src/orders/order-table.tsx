@@ -8,6 +8,10 @@ import { OrderState } from "./order-state.tsx";
 
 export type ListedOrder = ApiSchemaTypes["OrderV1"];
 
+/** Returns the name of a payment's method. Orders that were computed by an earlier version have no payment modes. */
+const nameMethod = ({ paymentName, paymentMode }: ListedOrder["payments"][number]): string =>
+  paymentMode === undefined ? (paymentName ?? "–") : text.payments.method(paymentName, paymentMode);
+
 export function OrderTable({ orders, empty }: { orders: readonly ListedOrder[]; empty: string }) {
   const { money, number } = useFormats();
   return (
@@ -33,7 +37,7 @@ export function OrderTable({ orders, empty }: { orders: readonly ListedOrder[]; 
         {
           header: text.orders.payments,
           isWideOnly: true,
-          cell: ({ payments }) => [...new Set(payments.map(({ paymentName }) => paymentName ?? "–"))].join(", ") || "–",
+          cell: ({ payments }) => [...new Set(payments.map(nameMethod))].join(", ") || "–",
         },
         {
           header: text.orders.state,
