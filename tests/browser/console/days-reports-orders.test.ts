@@ -123,6 +123,23 @@ describe("a report", () => {
     await checkView(site, `/reports/${reportId}`, testLocation.key, (page) => page.getByRole("article").waitFor());
   });
 
+  it("is in a list with 24-hour times, whose time zone the page names once", async () => {
+    const { page, close } = await site.openView("/reports", { apiKey: testLocation.key });
+    await page.getByRole("link", { name: "Thu, May 28, 2026", exact: true }).waitFor();
+    expect(await page.getByRole("table").textContent()).not.toMatch(/\d [AP]M/);
+    expect(await page.getByText("All times are in the time zone Europe/Paris.").count()).toBe(1);
+    await close();
+  });
+
+  it("is expected when a location has none yet, unless dates are chosen", async () => {
+    const { key } = await createTestLocation(await getSharedPragmaUnderTest());
+    const { page, close } = await site.openView("/reports", { apiKey: key });
+    await page.getByText("There is no report yet.").waitFor();
+    await page.getByLabel("From").fill("2026-05-01");
+    await page.getByText("No report matches. Choose other dates.").waitFor();
+    await close();
+  });
+
   it("is in a list without violations", async () => {
     await checkView(site, "/reports", testLocation.key, (page) => page.getByRole("table").waitFor());
   });

@@ -71,6 +71,14 @@ it("answers VAT by rate and service type, in a table with the words of the other
   await close();
 });
 
+it("shows the sales that are not in products, of which the description speaks", async () => {
+  const { page, close } = await site.openView(`/metrics?${query}&by=product`, { apiKey: testLocation.key });
+  await page.getByRole("heading", { name: "Sales by product" }).waitFor();
+  await page.getByRole("term").filter({ hasText: "Not in products" }).waitFor();
+  await page.getByText("see “Not in products”").waitFor();
+  await close();
+});
+
 it("has no violations", async () => {
   await checkView(site, `/metrics?${query}&compare=previous_period`, testLocation.key, (page) =>
     page.getByRole("img", { name: /^Sales: €/ }).waitFor(),
