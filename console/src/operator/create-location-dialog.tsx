@@ -1,3 +1,4 @@
+import { type ApiSchemaTypes, currencyCodes } from "@pragma/client";
 import { type FormEvent, useId } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
 import { text } from "../text/text.ts";
@@ -8,15 +9,21 @@ import { TextField } from "./text-field.tsx";
 
 const applications = ["POPINA", "JALIA"] as const;
 
+type Currency = NonNullable<ApiSchemaTypes["ChangeLocation"]["currencyCode"]>;
+
+const defaultCurrency = "EUR";
+const currencyNames = new Intl.DisplayNames("en", { type: "currency" });
+
 interface NewLocation {
   name: string;
   application: (typeof applications)[number];
   organizationId: string;
   agencyId: string;
   timezone: string;
+  currencyCode: Currency;
 }
 
-/** Creates a location with the settings that are required. The API has defaults for the others. */
+/** Creates a location with what is required, and with what reports depend on. The API has defaults for all else. */
 export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
   const id = useId();
   const creation = useApiChange((api, { name, timezone, ...location }: NewLocation) =>
@@ -32,6 +39,8 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
       organizationId: read("organizationId"),
       agencyId: read("agencyId"),
       timezone: read("timezone"),
+      // The list contains only the codes that the API accepts.
+      currencyCode: read("currency") as Currency,
     });
   }
   return (
@@ -41,8 +50,11 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
           <p role="status">{text.operator.createdLocation(creation.variables.name)}</p>
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.done}</Button>
-            <ButtonLink variant="primary" to="/operator/locations/$id" params={{ id: creation.data.id }}>
+            <ButtonLink to="/operator/locations/$id" params={{ id: creation.data.id }}>
               {text.operator.openLocation}
+            </ButtonLink>
+            <ButtonLink variant="primary" to="/keys" search={{ location: creation.data.id, create: "pointOfSaleKey" }}>
+              {text.operator.createKey}
             </ButtonLink>
           </div>
         </>
@@ -51,15 +63,40 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
           <TextField label={text.operator.name} name="name" maxLength={255} />
           <div className="field">
             <label htmlFor={`${id}-application`}>{text.operator.application}</label>
-            <select id={`${id}-application`} name="application">
+            <select id={`${id}-application`} name="application" aria-describedby={`${id}-application-hint`}>
               {applications.map((name) => (
                 <option key={name}>{name}</option>
               ))}
             </select>
+            <p className="hint" id={`${id}-application-hint`}>
+              {text.operator.applicationHint}
+            </p>
           </div>
-          <TextField label={text.operator.organizationId} name="organizationId" maxLength={255} />
-          <TextField label={text.operator.agencyId} name="agencyId" maxLength={255} />
-          <TextField label={text.operator.timeZone} name="timezone" defaultValue="Europe/Paris" maxLength={64} />
+          <TextField
+            label={text.operator.organizationId}
+            name="organizationId"
+            maxLength={255}
+            hint={text.operator.organizationIdHint}
+          />
+          <TextField label={text.operator.agencyId} name="agencyId" maxLength={255} hint={text.operator.agencyIdHint} />
+          <TextField
+            label={text.operator.timeZone}
+            name="timezone"
+            defaultValue="Europe/Paris"
+            maxLength={64}
+            hint={text.operator.timeZoneHint}
+            suggestions={Intl.supportedValuesOf("timeZone")}
+          />
+          <div className="field">
+            <label htmlFor={`${id}-currency`}>{text.operator.currency}</label>
+            <select id={`${id}-currency`} name="currency" defaultValue={defaultCurrency}>
+              {currencyCodes.map((code) => (
+                <option key={code} value={code}>
+                  {code} – {currencyNames.of(code)}
+                </option>
+              ))}
+            </select>
+          </div>
           {creation.error && <ErrorNotice error={creation.error} />}
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.cancel}</Button>

@@ -27,7 +27,8 @@ function ProblemDetails({ problem: { title, detail, issues, requestId, type } }:
     <>
       <p>
         <strong>{title}</strong>
-        {detail !== title && <>. {detail}</>}
+        {/* The issues say more than a detail that only counts them. */}
+        {issues.length === 0 && detail !== title && <>. {detail}</>}
       </p>
       {issues.length > 0 && (
         <ul>
