@@ -224,6 +224,7 @@ const routes = [
     path: "/keys",
     validateSearch: readSearch((search) => ({
       location: readId(search, "location"),
+      create: readChoice(search, "create", ["key", "pointOfSaleKey"]),
       page: readPage(search),
     })),
     component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),

@@ -1,6 +1,6 @@
 import { type FormEvent, useId, useRef, useState } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
-import { type CurrentKey, hasAnyScope } from "../session/session.ts";
+import { hasAnyScope } from "../session/session.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
@@ -9,11 +9,8 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { type Consumer, ConsumerField } from "./consumer-field.tsx";
 import { LocationField, useLocationName } from "./location-field.tsx";
 import { NewKey } from "./new-key.tsx";
+import { initialScopes, pointOfSaleScopes, readScopes, type Scope, ScopeFields } from "./scope-fields.tsx";
 import { ScopeList } from "./scope-list.tsx";
-
-type Scope = CurrentKey["scopes"][number];
-
-const scopeNames = Object.keys(text.keys.scopes) as Scope[];
 
 interface RequestedKey {
   /** The consumer; null to create it with these scopes first. */
@@ -23,11 +20,14 @@ interface RequestedKey {
   expiresAt: string | null;
 }
 
-/** The scopes that a new consumer has unless the reader chooses others: they only read. */
-const initialScopes: readonly Scope[] = ["reports:read", "orders:read", "catalog:read", "locations:read", "usage:read"];
+interface CreateKeyDialogProps {
+  /** The location for whose point of sale the key is; undefined for any other key. */
+  pointOfSaleLocationId?: string | undefined;
+  onClose: () => void;
+}
 
 /** Creates a key of an existing or a new consumer. The key is shown once. */
-export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
+export function CreateKeyDialog({ pointOfSaleLocationId, onClose }: CreateKeyDialogProps) {
   // If the key is rejected, the next attempt uses the consumer that was created already.
   const createdConsumer = useRef<Consumer | null>(null);
   const creation = useApiChange(async (api, { existing, newConsumer, locationId, expiresAt }: RequestedKey) => {
@@ -56,13 +56,20 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
           </div>
         </>
       ) : (
-        <KeyForm onSubmit={creation.mutate} onCancel={onClose} isPending={creation.isPending} error={creation.error} />
+        <KeyForm
+          pointOfSaleLocationId={pointOfSaleLocationId}
+          onSubmit={creation.mutate}
+          onCancel={onClose}
+          isPending={creation.isPending}
+          error={creation.error}
+        />
       )}
     </Dialog>
   );
 }
 
 interface KeyFormProps {
+  pointOfSaleLocationId: string | undefined;
   onSubmit: (key: RequestedKey) => void;
   onCancel: () => void;
   isPending: boolean;
@@ -71,15 +78,15 @@ interface KeyFormProps {
 
 const dayMs = 86_400_000;
 
-function KeyForm({ onSubmit, onCancel, isPending, error }: KeyFormProps) {
+function KeyForm({ pointOfSaleLocationId, onSubmit, onCancel, isPending, error }: KeyFormProps) {
   const id = useId();
   const { key } = useSession();
   const { dateTime } = useFormats();
   const canListConsumers = hasAnyScope(key, "consumers:write");
   const isForAnyLocation = hasAnyScope(key, "locations:any");
-  const [isNew, setIsNew] = useState(false);
+  const [isNew, setIsNew] = useState(pointOfSaleLocationId !== undefined);
   const [consumer, setConsumer] = useState<Consumer>();
-  const [chosenLocationId, setChosenLocationId] = useState<string>();
+  const [chosenLocationId, setChosenLocationId] = useState(pointOfSaleLocationId);
   const locationOfConsumer = isNew ? null : (consumer?.locationId ?? null);
   const locationId = locationOfConsumer ?? (isForAnyLocation ? chosenLocationId : key.location?.id);
   const isComplete = locationId !== undefined && (isNew || !canListConsumers || consumer !== undefined);
@@ -91,7 +98,7 @@ function KeyForm({ onSubmit, onCancel, isPending, error }: KeyFormProps) {
     const days = Number(form.get("expiry")) || null;
     onSubmit({
       existing: isNew ? null : { name: consumer?.name ?? name },
-      newConsumer: { name, scopes: scopeNames.filter((scope) => form.getAll("scopes").includes(scope)) },
+      newConsumer: { name, scopes: readScopes(form) },
       locationId,
       expiresAt: days === null ? null : new Date(Date.now() + days * dayMs).toISOString(),
     });
@@ -118,7 +125,8 @@ function KeyForm({ onSubmit, onCancel, isPending, error }: KeyFormProps) {
       ) : (
         <ConsumerField value={consumer} onChange={setConsumer} />
       )}
-      {isNew && <ScopeFields />}
+      {isNew && pointOfSaleLocationId !== undefined && <p>{text.keys.pointOfSaleHint}</p>}
+      {isNew && <ScopeFields selected={pointOfSaleLocationId === undefined ? initialScopes : pointOfSaleScopes} />}
       {!isNew && consumer && (
         <div>
           <h3>{text.keys.scopesOf}</h3>
@@ -151,23 +159,6 @@ function KeyForm({ onSubmit, onCancel, isPending, error }: KeyFormProps) {
         </Button>
       </div>
     </form>
-  );
-}
-
-/** The scopes of a new consumer: those of the signed-in key, which can grant no others. */
-function ScopeFields() {
-  const { key } = useSession();
-  const grantable = scopeNames.filter((scope) => hasAnyScope(key, scope));
-  return (
-    <fieldset className="scope-fields">
-      <legend>{text.keys.scopesOf}</legend>
-      {grantable.map((scope) => (
-        <label key={scope} className="checkbox">
-          <input type="checkbox" name="scopes" value={scope} defaultChecked={initialScopes.includes(scope)} />
-          {text.keys.scopes[scope]}
-        </label>
-      ))}
-    </fieldset>
   );
 }
 

@@ -1,3 +1,4 @@
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { hasAnyScope } from "../session/session.ts";
 import { useSession } from "../session/session-context.tsx";
@@ -8,10 +9,19 @@ import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyList } from "./key-list.tsx";
 import { OwnKey } from "./own-key.tsx";
 
+const route = getRouteApi("/keys");
+
 /** The keys that the signed-in key may manage, or only the signed-in key itself. */
 export function KeysPage() {
   const { key } = useSession();
-  const [isCreating, setIsCreating] = useState(false);
+  const { create, location } = route.useSearch();
+  const navigate = route.useNavigate();
+  // Other views link to the dialog.
+  const [isCreating, setIsCreating] = useState(create !== undefined);
+  function closeDialog() {
+    setIsCreating(false);
+    if (create) void navigate({ search: (search) => ({ ...search, create: undefined }), replace: true });
+  }
   if (!hasAnyScope(key, "keys:write"))
     return (
       <Page title={text.keys.title} summary={text.keys.ownSummary}>
@@ -30,7 +40,12 @@ export function KeysPage() {
     >
       <KeyList />
       <OwnKey />
-      {isCreating && <CreateKeyDialog onClose={() => setIsCreating(false)} />}
+      {isCreating && (
+        <CreateKeyDialog
+          pointOfSaleLocationId={create === "pointOfSaleKey" ? location : undefined}
+          onClose={closeDialog}
+        />
+      )}
     </Page>
   );
 }

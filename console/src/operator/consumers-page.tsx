@@ -1,3 +1,4 @@
+import type { ApiSchemaTypes } from "@pragma/client";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApi } from "../api/use-api.ts";
@@ -10,6 +11,7 @@ import { Filters } from "../ui/fields.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Table } from "../ui/table.tsx";
+import { ChangeScopesDialog } from "./change-scopes-dialog.tsx";
 import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { OperatorView } from "./operator-view.tsx";
@@ -20,12 +22,13 @@ import { useUsageOf } from "./use-usage.ts";
 const route = getRouteApi("/operator/consumers");
 const pageSize = 20;
 
-/** The partners and applications by name, with what they may do and the requests of their keys. */
+/** The consumers by name, with what they may do, which can be changed, and the requests of their keys. */
 export function ConsumersPage() {
   const { name, range = "day", page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const { number } = useFormats();
   const [isCreating, setIsCreating] = useState(false);
+  const [changed, setChanged] = useState<ApiSchemaTypes["Consumer"] | null>(null);
   const query = useApi(["consumers", name, page], (api) =>
     api.GET("/v1/consumers", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
   );
@@ -89,6 +92,17 @@ export function ConsumersPage() {
                   isNumeric: true,
                   cell: ({ id }) => <UsageCell usage={usageOf(id)} count="failedCount" />,
                 },
+                {
+                  header: text.operator.change,
+                  cell: (consumer) => (
+                    <Button
+                      aria-label={text.operator.changeScopesOf(consumer.name)}
+                      onPress={() => setChanged(consumer)}
+                    >
+                      {text.operator.changeScopes}
+                    </Button>
+                  ),
+                },
               ]}
             />
             <Pagination meta={meta} />
@@ -96,6 +110,7 @@ export function ConsumersPage() {
         )}
       </Loaded>
       {isCreating && <CreateConsumerDialog onClose={() => setIsCreating(false)} />}
+      {changed && <ChangeScopesDialog consumer={changed} onClose={() => setChanged(null)} />}
     </OperatorView>
   );
 }

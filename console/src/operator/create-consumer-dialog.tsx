@@ -1,28 +1,37 @@
-import type { FormEvent } from "react";
+import type { ApiSchemaTypes } from "@pragma/client";
+import { type FormEvent, useRef } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
+import { initialScopes, readScopes, type Scope, ScopeFields } from "../keys/scope-fields.tsx";
+import { ScopeList } from "../keys/scope-list.tsx";
 import { text } from "../text/text.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { TextField } from "./text-field.tsx";
 
+/** Creates a consumer with the chosen scopes. */
 export function CreateConsumerDialog({ onClose }: { onClose: () => void }) {
-  const creation = useApiChange((api, name: string) => api.POST("/v1/consumers", { body: { name } }));
+  // If the scopes are rejected, the next attempt uses the consumer that was created already.
+  const created = useRef<ApiSchemaTypes["Consumer"] | null>(null);
+  const creation = useApiChange(async (api, { name, scopes }: { name: string; scopes: Scope[] }) => {
+    if (created.current?.name !== name) created.current = (await api.POST("/v1/consumers", { body: { name } })).data;
+    const params = { path: { id: created.current.id } };
+    return api.PATCH("/v1/consumers/{id}", { params, body: { scopes } });
+  });
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    creation.mutate(String(new FormData(event.currentTarget).get("name")).trim());
+    const form = new FormData(event.currentTarget);
+    creation.mutate({ name: String(form.get("name")).trim(), scopes: readScopes(form) });
   }
   return (
     <Dialog title={text.operator.createConsumer} isOpen onClose={onClose}>
       {creation.data ? (
         <>
           <p role="status">{text.operator.createdConsumer(creation.data.name)}</p>
-          <p>
-            <code>{creation.data.scopes.join(", ")}</code>
-          </p>
+          <ScopeList scopes={creation.data.scopes} />
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.done}</Button>
-            <ButtonLink variant="primary" to="/keys">
+            <ButtonLink variant="primary" to="/keys" search={{ create: "key" }}>
               {text.operator.createKey}
             </ButtonLink>
           </div>
@@ -31,6 +40,7 @@ export function CreateConsumerDialog({ onClose }: { onClose: () => void }) {
         <form className="form" onSubmit={submit}>
           <p>{text.operator.createConsumerHint}</p>
           <TextField label={text.operator.name} name="name" minLength={2} maxLength={255} />
+          <ScopeFields selected={initialScopes} />
           {creation.error && <ErrorNotice error={creation.error} />}
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.cancel}</Button>

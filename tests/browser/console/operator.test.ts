@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createAdminApiClient } from "@pragma/client/api-client";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -89,23 +90,58 @@ it("finds a location by a part of its name, with its requests and failures", asy
   await close();
 });
 
-it("creates a location and a consumer", async () => {
+it("creates a location, and a key with which its point of sale can push tills", async () => {
   const { page, errors, close } = await site.openView("/operator/locations", { apiKey: product.adminKey });
   await page.getByRole("button", { name: "Create location" }).click();
   const dialog = page.getByRole("dialog", { name: "Create location" });
   await dialog.getByLabel("Name").fill("Café Neuf");
   await dialog.getByLabel("Organization ID").fill("12");
   await dialog.getByLabel("Agency ID").fill("3");
+  await dialog.getByLabel("Time zone").fill("Europe/Pariss");
+  await dialog.getByLabel("Currency").selectOption("CHF");
   await dialog.getByRole("button", { name: "Create location" }).click();
-  await dialog.getByRole("link", { name: "Open location" }).click();
-  await page.getByRole("heading", { name: "Café Neuf", level: 1 }).waitFor();
-  await page.getByRole("link", { name: "Consumers" }).click();
+  const alert = dialog.getByRole("alert");
+  await alert.getByText("locationSettings.timezone").waitFor();
+  expect(await alert.innerText()).not.toContain("`errors`");
+  await dialog.getByLabel("Time zone").fill("Europe/Zurich");
+  await dialog.getByRole("button", { name: "Create location" }).click();
+  await dialog.getByRole("link", { name: "Open location" }).waitFor();
+  await dialog.getByRole("link", { name: "Create a key" }).click();
+  const keyDialog = page.getByRole("dialog", { name: "Create key" });
+  await keyDialog.getByLabel("Name of the consumer").fill("Café Neuf point of sale");
+  expect(await keyDialog.getByLabel("Push, replace and reprocess tills").isChecked()).toBe(true);
+  await keyDialog.getByRole("button", { name: "Create key" }).click();
+  const apiKey = await keyDialog.getByText(/^pragma_\w{20,}$/).innerText();
+  const { data: created } = await createAdminApiClient({ baseUrl: product.url, apiKey }).GET("/v1/auth/keys/current");
+  expect(created.scopes).toContain("tills:write");
+  expect(created.location).toMatchObject({ name: "Café Neuf", timezone: "Europe/Zurich", currencyCode: "CHF" });
+  await keyDialog.getByRole("button", { name: "Done" }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.has("create")).toBe(false);
+  // The request with the invalid time zone was expected to fail.
+  expect(errors.filter((error) => !error.startsWith("Failed to load resource"))).toEqual([]);
+  await close();
+});
+
+it("creates a consumer with the chosen scopes, and changes them", async () => {
+  const { page, errors, close } = await site.openView("/operator/consumers", { apiKey: product.adminKey });
   await page.getByRole("button", { name: "Create consumer" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("Stock keeper");
+  await page.getByRole("dialog").getByLabel("Replace the catalog").check();
   await page.getByRole("dialog").getByRole("button", { name: "Create consumer" }).click();
   await page.getByText("Stock keeper was created with these scopes:").waitFor();
+  await page.getByRole("dialog").getByText("Replace the catalog").waitFor();
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("row", { name: /^Stock keeper/ }).waitFor();
+  await page.getByRole("button", { name: "Change scopes of Stock keeper" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change scopes of Stock keeper" });
+  expect(await dialog.getByLabel("Replace the catalog").isChecked()).toBe(true);
+  await dialog.getByLabel("Replace the catalog").uncheck();
+  await dialog.getByLabel("Push, replace and reprocess tills").check();
+  await dialog.getByRole("button", { name: "Save scopes" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const row = page.getByRole("row", { name: /^Stock keeper/ });
+  await row.getByText("tills:write").waitFor();
+  expect(await row.innerText()).not.toContain("catalog:write");
   expect(errors).toEqual([]);
   await close();
 });

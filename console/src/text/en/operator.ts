@@ -3,7 +3,7 @@ import { plural } from "./words.ts";
 export const operatorTexts = {
   operator: {
     title: "Operator",
-    summary: "All locations, partners and services of this installation",
+    summary: "All locations, consumers and services of this installation",
     navigation: "Operator views",
     overview: "Overview",
     locations: "Locations",
@@ -46,14 +46,18 @@ export const operatorTexts = {
 
     noLocations: "No location has such a name.",
     createLocation: "Create location",
+    applicationHint: "The point-of-sale software that the location uses",
     organizationId: "Organization ID",
+    organizationIdHint: "The company that owns the location, by an ID of your choice",
     agencyId: "Agency ID",
+    agencyIdHint: "The reseller or branch that looks after the location, by an ID of your choice",
     timeZone: "Time zone",
+    timeZoneHint: "Business days and reports depend on it. Examples: Europe/Paris, Indian/Reunion",
     currency: "Currency",
     legacyId: "Legacy ID",
     locationId: "Location ID",
     createdLocation: (name: string) =>
-      `${name} was created. Create a key next, so that its point of sale can push tills.`,
+      `${name} was created. Create a key next, with which its point of sale can push tills.`,
     openLocation: "Open location",
     keys: "API keys",
     allLocations: "All locations",
@@ -72,8 +76,13 @@ export const operatorTexts = {
     noConsumers: "No consumer has such a name.",
     createConsumer: "Create consumer",
     createConsumerHint:
-      "A consumer is a partner or an application. It gets the scopes that only read, which you can change later.",
+      "A consumer is a partner or an application. Its scopes apply to all its keys. You can change them later.",
     createdConsumer: (name: string) => `${name} was created with these scopes:`,
+    change: "Change",
+    changeScopes: "Change scopes",
+    changeScopesOf: (name: string) => `Change scopes of ${name}`,
+    changeScopesHint: "The change applies to all keys of the consumer within one second.",
+    saveScopes: "Save scopes",
     createKey: "Create a key",
     scopes: "Scopes",
     rateLimit: "Rate limit",
