@@ -139,6 +139,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/operator",
+    validateSearch: readSearch((search) => ({ sandboxes: readChoice(search, "sandboxes", ["included"]) })),
     component: lazyRouteComponent(() => import("./operator/overview-page.tsx"), "OverviewPage"),
   }),
   createRoute({
@@ -147,6 +148,7 @@ const routes = [
     validateSearch: readSearch((search) => ({
       name: readText(search, "name"),
       range: readChoice(search, "range", usageRanges),
+      sandboxes: readChoice(search, "sandboxes", ["included"]),
       page: readPage(search),
     })),
     component: lazyRouteComponent(() => import("./operator/locations-page.tsx"), "LocationsPage"),
@@ -162,6 +164,7 @@ const routes = [
     validateSearch: readSearch((search) => ({
       name: readText(search, "name"),
       range: readChoice(search, "range", usageRanges),
+      sandboxes: readChoice(search, "sandboxes", ["included"]),
       page: readPage(search),
     })),
     component: lazyRouteComponent(() => import("./operator/consumers-page.tsx"), "ConsumersPage"),

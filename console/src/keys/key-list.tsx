@@ -18,6 +18,7 @@ import { LocationField } from "./location-field.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 import { RotateKeyDialog } from "./rotate-key-dialog.tsx";
 import { ScopeList } from "./scope-list.tsx";
+import { useSandboxIds } from "./use-sandbox-ids.ts";
 
 const route = getRouteApi("/keys");
 const pageSize = 25;
@@ -29,6 +30,7 @@ export function KeyList() {
   const navigate = route.useNavigate();
   const [rotated, setRotated] = useState<ApiKey | null>(null);
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
+  const sandboxIds = useSandboxIds();
   const query = useApi(["keys", location, page], (api) =>
     api.GET("/v1/auth/keys", {
       params: { query: { ...(location && { locationId: location }), index: page, size: pageSize } },
@@ -54,6 +56,7 @@ export function KeyList() {
                 <KeyCard
                   key={apiKey.id}
                   apiKey={apiKey}
+                  isSandbox={apiKey.locationId !== null && sandboxIds.has(apiKey.locationId)}
                   onRotate={() => setRotated(apiKey)}
                   onRevoke={() => setRevoked(apiKey)}
                 />
@@ -71,11 +74,12 @@ export function KeyList() {
 
 interface KeyCardProps {
   apiKey: ApiKey;
+  isSandbox: boolean;
   onRotate: () => void;
   onRevoke: () => void;
 }
 
-function KeyCard({ apiKey, onRotate, onRevoke }: KeyCardProps) {
+function KeyCard({ apiKey, isSandbox, onRotate, onRevoke }: KeyCardProps) {
   const { key } = useSession();
   const { prefix, consumerName, scopes, createdAt, lastUsedAt } = apiKey;
   const name = `${prefix}…`;
@@ -98,7 +102,9 @@ function KeyCard({ apiKey, onRotate, onRevoke }: KeyCardProps) {
         )}
       </div>
       <p className="card-meta">
-        <span>{nameOfLocation(apiKey)}</span>
+        <span>
+          {nameOfLocation(apiKey)} {isSandbox && <Badge tone="neutral">{text.keys.sandbox}</Badge>}
+        </span>
         <span>
           {lastUsedAt === null ? (
             text.keys.neverUsed

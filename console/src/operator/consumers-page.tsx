@@ -15,6 +15,7 @@ import { ChangeScopesDialog } from "./change-scopes-dialog.tsx";
 import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { OperatorView } from "./operator-view.tsx";
+import { SandboxesField } from "./sandboxes-field.tsx";
 import { UsageCell } from "./usage-cell.tsx";
 import { UsageRangeField } from "./usage-range-field.tsx";
 import { useUsageOf } from "./use-usage.ts";
@@ -24,7 +25,7 @@ const pageSize = 20;
 
 /** The consumers by name, with what they may do, which can be changed, and the requests of their keys. */
 export function ConsumersPage() {
-  const { name, range = "day", page = 0 } = route.useSearch();
+  const { name, range = "day", sandboxes, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const { number } = useFormats();
   const [isCreating, setIsCreating] = useState(false);
@@ -32,7 +33,10 @@ export function ConsumersPage() {
   const query = useApi(["consumers", name, page], (api) =>
     api.GET("/v1/consumers", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
   );
-  const usageOf = useUsageOf("consumer", usageRangeOf(range));
+  const usageOf = useUsageOf("consumer", usageRangeOf(range), sandboxes === "included");
+  const usageWithSandboxesOf = useUsageOf("consumer", usageRangeOf(range), true);
+  const isOnlyOfSandboxes = (id: string) =>
+    usageOf(id)?.requestCount === 0 && (usageWithSandboxesOf(id)?.requestCount ?? 0) > 0;
   return (
     <OperatorView
       title={text.operator.consumers}
@@ -53,6 +57,10 @@ export function ConsumersPage() {
         <UsageRangeField
           value={range}
           onChange={(chosen) => void navigate({ search: (search) => ({ ...search, range: chosen }) })}
+        />
+        <SandboxesField
+          isIncluded={sandboxes === "included"}
+          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, sandboxes: chosen }) })}
         />
       </Filters>
       <Loaded query={query}>
@@ -85,12 +93,16 @@ export function ConsumersPage() {
                 {
                   header: text.operator.requests,
                   isNumeric: true,
-                  cell: ({ id }) => <UsageCell usage={usageOf(id)} count="requestCount" />,
+                  cell: ({ id }) => (
+                    <UsageCell usage={usageOf(id)} count="requestCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
+                  ),
                 },
                 {
                   header: text.operator.failed,
                   isNumeric: true,
-                  cell: ({ id }) => <UsageCell usage={usageOf(id)} count="failedCount" />,
+                  cell: ({ id }) => (
+                    <UsageCell usage={usageOf(id)} count="failedCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
+                  ),
                 },
                 {
                   header: text.operator.change,

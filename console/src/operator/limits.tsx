@@ -1,4 +1,5 @@
 import type { ApiSchemaTypes } from "@pragma/client";
+import { readAllPages } from "../api/read-all-pages.ts";
 import { useApi } from "../api/use-api.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -8,7 +9,10 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Ago } from "../ui/moment.tsx";
 import { Section } from "../ui/section.tsx";
 import { Table } from "../ui/table.tsx";
-import { readAllPages } from "./read-all.ts";
+
+interface LimitsProps {
+  includesSandboxes: boolean;
+}
 
 const refetchMs = 30_000;
 const minuteMs = 60_000;
@@ -17,16 +21,19 @@ const shownKeys = 8;
 const nearlyUsed = 0.7;
 
 /** The keys that use most of their rate limit: how many requests they sent in the last minutes, and how many they may send. */
-export function BusiestKeys() {
+export function BusiestKeys({ includesSandboxes }: LimitsProps) {
   const { number, rate } = useFormats();
   const { key } = useSession();
   const usage = useApi(
-    ["usage", "busiest"],
+    ["usage", "busiest", includesSandboxes],
     (api) => {
       // The current minute and the five before it. Counts arrive within a minute.
       const since = new Date(Date.now() - 5 * minuteMs).toISOString();
       const groupBy = "key,consumer,location";
-      return api.GET("/v1/usage", { params: { query: { groupBy, granularity: "minute", since, size: 100 } } });
+      const sandboxes = includesSandboxes ? ({ includeSandboxes: "true" } as const) : {};
+      return api.GET("/v1/usage", {
+        params: { query: { groupBy, granularity: "minute", since, size: 100, ...sandboxes } },
+      });
     },
     { refetchMs },
   );
@@ -105,11 +112,14 @@ const limitErrors: readonly (string | null)[] = [
   "too_many_sandboxes",
 ];
 
-export function RefusedRequests() {
+export function RefusedRequests({ includesSandboxes }: LimitsProps) {
   const { number } = useFormats();
   const query = useApi(
-    ["failures", "limits"],
-    (api) => api.GET("/v1/usage/failures", { params: { query: { size: 100 } } }),
+    ["failures", "limits", includesSandboxes],
+    (api) =>
+      api.GET("/v1/usage/failures", {
+        params: { query: { size: 100, ...(includesSandboxes && { includeSandboxes: "true" }) } },
+      }),
     { refetchMs },
   );
   return (

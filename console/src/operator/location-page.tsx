@@ -30,7 +30,12 @@ export function LocationPage() {
   return (
     <OperatorView
       title={location ? name : text.operator.location}
-      summary={<Link to="/operator/locations">{text.operator.allLocations}</Link>}
+      summary={
+        <>
+          <Link to="/operator/locations">{text.operator.allLocations}</Link>{" "}
+          {location?.isSandbox && <Badge tone="neutral">{text.operator.sandbox}</Badge>}
+        </>
+      }
       actions={
         <>
           <ButtonLink to="/keys" search={{ location: id }}>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useApi } from "../api/use-api.ts";
 import { usageRangeOf } from "../requests/usage-range.ts";
 import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { Filters } from "../ui/fields.tsx";
@@ -13,6 +14,7 @@ import { Table } from "../ui/table.tsx";
 import { CreateLocationDialog } from "./create-location-dialog.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { OperatorView } from "./operator-view.tsx";
+import { SandboxesField } from "./sandboxes-field.tsx";
 import { UsageCell } from "./usage-cell.tsx";
 import { UsageRangeField } from "./usage-range-field.tsx";
 import { useUsageOf } from "./use-usage.ts";
@@ -22,13 +24,22 @@ const pageSize = 20;
 
 /** The locations by name, with the requests of their keys. */
 export function LocationsPage() {
-  const { name, range = "day", page = 0 } = route.useSearch();
+  const { name, range = "day", sandboxes, page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const [isCreating, setIsCreating] = useState(false);
-  const query = useApi(["locations", name, page], (api) =>
-    api.GET("/v1/locations", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
+  const query = useApi(["locations", name, page, sandboxes], (api) =>
+    api.GET("/v1/locations", {
+      params: {
+        query: {
+          ...(name && { name }),
+          ...(sandboxes && { includeSandboxes: "true" }),
+          index: page,
+          size: pageSize,
+        },
+      },
+    }),
   );
-  const usageOf = useUsageOf("location", usageRangeOf(range));
+  const usageOf = useUsageOf("location", usageRangeOf(range), sandboxes === "included");
   return (
     <OperatorView
       title={text.operator.locations}
@@ -50,6 +61,12 @@ export function LocationsPage() {
           value={range}
           onChange={(chosen) => void navigate({ search: (search) => ({ ...search, range: chosen }) })}
         />
+        <SandboxesField
+          isIncluded={sandboxes === "included"}
+          onChange={(chosen) =>
+            void navigate({ search: (search) => ({ ...search, sandboxes: chosen, page: undefined }) })
+          }
+        />
       </Filters>
       <Loaded query={query}>
         {({ data, meta }) => (
@@ -64,9 +81,12 @@ export function LocationsPage() {
                   header: text.operator.name,
                   isRowHeader: true,
                   cell: (location) => (
-                    <Link to="/operator/locations/$id" params={{ id: location.id }} className="long-name">
-                      {location.name ?? text.operator.unnamed(location.id)}
-                    </Link>
+                    <>
+                      <Link to="/operator/locations/$id" params={{ id: location.id }} className="long-name">
+                        {location.name ?? text.operator.unnamed(location.id)}
+                      </Link>{" "}
+                      {location.isSandbox && <Badge tone="neutral">{text.operator.sandbox}</Badge>}
+                    </>
                   ),
                 },
                 { header: text.operator.application, isWideOnly: true, cell: ({ application }) => application },

@@ -1,6 +1,6 @@
+import { readAllPages } from "../api/read-all-pages.ts";
 import { useApi } from "../api/use-api.ts";
 import { listPeriods, type UsageRange } from "../requests/usage-range.ts";
-import { readAllPages } from "./read-all.ts";
 
 export interface UsageNumbers {
   requestCount: number;
@@ -11,12 +11,22 @@ export interface UsageNumbers {
  * Returns a function that returns the numbers of requests of a location or consumer in the range; undefined until they are
  * read, and null if there are too many of them to be sure.
  */
-export function useUsageOf(grouping: "location" | "consumer", range: UsageRange) {
-  const query = useApi(["usage", grouping, range.name], (api) => {
+export function useUsageOf(grouping: "location" | "consumer", range: UsageRange, includesSandboxes: boolean) {
+  const query = useApi(["usage", grouping, range.name, includesSandboxes], (api) => {
     const since = listPeriods(range, Date.now())[0] ?? "";
     const { granularity } = range;
     return readAllPages((page) =>
-      api.GET("/v1/usage", { params: { query: { ...page, groupBy: grouping, granularity, since } } }),
+      api.GET("/v1/usage", {
+        params: {
+          query: {
+            ...page,
+            groupBy: grouping,
+            granularity,
+            since,
+            ...(includesSandboxes && { includeSandboxes: "true" }),
+          },
+        },
+      }),
     );
   });
   const counts = query.data && new Map(query.data.data.items.map((each) => [each[`${grouping}Id`], each]));

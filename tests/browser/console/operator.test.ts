@@ -7,7 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "../../harness/pragma-under-test.ts";
-import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";
+import { createTestAdminClient, createTestLocation, type TestLocation } from "../../harness/test-location.ts";
 import { checkView } from "./check-view.ts";
 import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
 
@@ -142,6 +142,44 @@ it("creates a consumer with the chosen scopes, and changes them", async () => {
   const row = page.getByRole("row", { name: /^Stock keeper/ });
   await row.getByText("tills:write").waitFor();
   expect(await row.innerText()).not.toContain("catalog:write");
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("leaves out sandboxes unless they are included, and marks them", async () => {
+  const api = createTestAdminClient(product);
+  const settings = { application: "POPINA", organizationId: "12", agencyId: "3", isSandbox: true } as const;
+  const { data: sandbox } = await api.POST("/v1/locations", {
+    body: { ...settings, locationSettings: { locationName: "Bac à sable" } },
+  });
+  await api.POST("/v1/consumers", { body: { name: "Visitor" } });
+  const { data: key } = await api.POST("/v1/auth/keys", {
+    body: { consumerName: "Visitor", locationId: sandbox.id },
+  });
+  await testLocation.request("GET", "/v1/auth/keys/current", { key: key.apiKey });
+  await eventually("the request of the sandbox to be counted", async () => {
+    const query = { locationId: sandbox.id, groupBy: "consumer", includeSandboxes: "true" } as const;
+    return (await api.GET("/v1/usage", { params: { query } })).data.totals.requestCount > 0;
+  });
+  const { page, errors, close } = await site.openView("/operator/locations", { apiKey: product.adminKey });
+  await page.getByText("Sandboxes and their requests are left out.").waitFor();
+  await page.getByRole("row", { name: new RegExp(locationName) }).waitFor();
+  expect(await page.getByRole("row", { name: /Bac à sable/ }).count()).toBe(0);
+  await page.getByLabel("Include sandboxes").check();
+  await page
+    .getByRole("row", { name: /Bac à sable/ })
+    .getByText("Sandbox", { exact: true })
+    .waitFor();
+  await page.getByRole("link", { name: "Consumers" }).click();
+  const consumer = page.getByRole("row", { name: /^Visitor/ });
+  await consumer.getByTitle("Only requests of sandboxes, which are left out").first().waitFor();
+  await page.getByLabel("Include sandboxes").check();
+  await consumer.getByText("1", { exact: true }).waitFor();
+  await page.goto(`${site.url}/keys`);
+  await page.getByRole("listitem").filter({ hasText: "Visitor" }).getByText("Sandbox", { exact: true }).waitFor();
+  await page.goto(`${site.url}/operator/audit`);
+  await page.getByRole("button", { name: /Location/ }).click();
+  await page.getByRole("option", { name: `Bac à sable (sandbox ${sandbox.id.slice(0, 8)})` }).waitFor();
   expect(errors).toEqual([]);
   await close();
 });

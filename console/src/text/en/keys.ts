@@ -62,6 +62,7 @@ export const keysTexts = {
     chooseConsumer: "Choose a consumer",
     chooseLocation: "Choose a location",
     anyLocation: "All",
+    sandbox: "Sandbox",
     locationId: "ID of the location",
     onlyOwnLocation: "Your key can create keys only for its own location.",
     consumerLocation: "This consumer belongs to this location.",
