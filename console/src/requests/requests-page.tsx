@@ -1,4 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { hasAnyScope } from "../session/session.ts";
+import { useSession } from "../session/session-context.tsx";
 import { usageRanges } from "../text/choices.ts";
 import { text } from "../text/text.ts";
 import { ChoiceField, Filters } from "../ui/fields.tsx";
@@ -14,9 +16,16 @@ const route = getRouteApi("/requests");
 export function RequestsPage() {
   const { range = "day" } = route.useSearch();
   const navigate = route.useNavigate();
+  const { key, formats } = useSession();
+  const { timeZone } = formats;
   const usageRange = usageRangeOf(range);
   return (
-    <Page title={text.requests.title} summary={text.requests.summary}>
+    <Page
+      title={text.requests.title}
+      summary={`${hasAnyScope(key, "locations:any") ? text.requests.ofAllLocations : text.requests.ofLocation} ${
+        range === "month" ? text.requests.daysInUtc : text.requests.timesIn(timeZone)
+      }`}
+    >
       <Filters>
         <ChoiceField
           label={text.requests.range}

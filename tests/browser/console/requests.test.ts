@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { PragmaUnderTestAccess } from "../../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";
 import { checkView } from "./check-view.ts";
 import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
 
+let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
 let site: ConsoleUnderTest;
 beforeAll(async () => {
-  const product = await getSharedPragmaUnderTest();
+  product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product, { scopes: ["usage:read", "reports:read"] });
   expect((await testLocation.request("GET", "/v2/reports?size=1000")).status).toBe(400);
   await eventually("the failed request to be stored", async () => {
@@ -53,6 +55,15 @@ it("counts requests by route and status, for a period that is part of the URL", 
   await page.getByRole("option", { name: "Last hour" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?range=hour");
   await page.getByRole("img", { name: /^Requests over time: \d+ requests/ }).waitFor();
+  await page
+    .getByText("API keys of this location, and what failed. Times are in the time zone Europe/Paris.")
+    .waitFor();
+  await close();
+});
+
+it("states that an operator sees the requests of all locations", async () => {
+  const { page, close } = await site.openView("/requests?range=month", { apiKey: product.adminKey });
+  await page.getByText("API keys of all locations except sandboxes, and what failed. Days are in UTC.").waitFor();
   await close();
 });
 

@@ -1,7 +1,10 @@
 export const requestsTexts = {
   requests: {
     title: "Requests",
-    summary: "Requests with the API keys of this location, in UTC days, and what failed",
+    ofLocation: "Requests with the API keys of this location, and what failed.",
+    ofAllLocations: "Requests with the API keys of all locations except sandboxes, and what failed.",
+    timesIn: (timeZone: string) => `Times are in the time zone ${timeZone}.`,
+    daysInUtc: "Days are in UTC.",
     range: "Period",
     ranges: { hour: "Last hour", day: "Last 24 hours", month: "Last 30 days" },
     overTime: "Requests over time",
