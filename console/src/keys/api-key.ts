@@ -3,20 +3,26 @@ import { text } from "../text/text.ts";
 
 export type ApiKey = ApiSchemaTypes["ApiKey"];
 
-export type KeyTimes = Pick<ApiKey, "revokedAt" | "expiresAt" | "overlapEndsAt">;
+export type KeyTimes = Pick<ApiKey, "createdAt" | "revokedAt" | "expiresAt" | "overlapEndsAt">;
 export type KeyStateName = keyof typeof text.keys.states;
 
 /** A key that expires sooner is shown with a warning. */
-const warningMs = 14 * 86_400_000;
+const maxWarningMs = 14 * 86_400_000;
+/** The part of a key's lifetime in which the warning is shown at most. A key of some weeks would always have it. */
+const maxWarnedPart = 1 / 4;
 
 /** Returns the state of a key, which changes with time. */
-export function getKeyState({ revokedAt, expiresAt, overlapEndsAt }: KeyTimes, now = Date.now()): KeyStateName {
+export function getKeyState(
+  { createdAt, revokedAt, expiresAt, overlapEndsAt }: KeyTimes,
+  now = Date.now(),
+): KeyStateName {
   if (revokedAt !== null) return "revoked";
   if (expiresAt === null) return "active";
   const remainingMs = Date.parse(expiresAt) - now;
   if (remainingMs <= 0) return overlapEndsAt === expiresAt ? "replaced" : "expired";
   if (overlapEndsAt !== null) return "overlapping";
-  return remainingMs < warningMs ? "expiring" : "active";
+  const lifetimeMs = Date.parse(expiresAt) - Date.parse(createdAt);
+  return remainingMs < Math.min(maxWarningMs, lifetimeMs * maxWarnedPart) ? "expiring" : "active";
 }
 
 /** Whether requests with the key succeed. */

@@ -22,7 +22,8 @@ export function OwnKey() {
               [
                 text.key.prefix,
                 <span key="prefix">
-                  <code>{prefix}…</code> <KeyState apiKey={{ revokedAt: null, expiresAt, overlapEndsAt: null }} />
+                  <code>{prefix}…</code>{" "}
+                  <KeyState apiKey={{ createdAt, revokedAt: null, expiresAt, overlapEndsAt: null }} />
                 </span>,
               ],
               [text.key.consumer, consumer.name],
