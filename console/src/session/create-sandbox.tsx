@@ -1,4 +1,4 @@
-import type { ApiSchemaTypes } from "@pragma/client";
+import { type ApiSchemaTypes, NoResponse } from "@pragma/client";
 import { createAdminApiClient } from "@pragma/client/api-client";
 import { useState } from "react";
 import type { Installation } from "../installation.ts";
@@ -67,6 +67,7 @@ export function CreateSandbox({ installation, onSignIn }: CreateSandboxProps) {
         </>
       )}
       {error !== null && <ErrorNotice error={error} />}
+      {error instanceof NoResponse && <p className="hint">{text.sandbox.create.unreachable(installation.apiUrl)}</p>}
     </section>
   );
 }

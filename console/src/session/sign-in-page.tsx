@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Installation } from "../installation.ts";
 import { ThemeSwitch } from "../shell/theme-switch.tsx";
 import { text } from "../text/text.ts";
@@ -21,6 +21,9 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
   const [issue, setIssue] = useState<string | null>(null);
   const [isChecking, setIsChecking] = useState(false);
   const inputId = useId();
+  const input = useRef<HTMLInputElement>(null);
+  // Entering the key is what the page is for.
+  useEffect(() => input.current?.focus(), []);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -57,6 +60,7 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
           <label htmlFor={inputId}>{text.signIn.apiKey}</label>
           <input
             id={inputId}
+            ref={input}
             name="apiKey"
             type="password"
             autoComplete="off"

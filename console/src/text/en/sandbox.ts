@@ -98,6 +98,8 @@ export const sandboxTexts = {
       title: "No key yet?",
       hint: "A sandbox is a restaurant of your own with thirty days of tills, live orders and webhooks. It needs no account, and is removed after some days.",
       submit: "Create a sandbox",
+      unreachable: (url: string) =>
+        `A sandbox is created by the API at ${url}. If you run the installation yourself, check that it is started.`,
       creating: "Creating a sandbox…",
       created: (name: string, until: string) => `${name} is yours until ${until}.`,
       keyOnce: "This is its API key. It is shown only once, so store it now if you want to use it elsewhere.",
