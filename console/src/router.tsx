@@ -10,6 +10,7 @@ import {
   stringifySearch,
 } from "./search-params.ts";
 import { NotFound, ViewError } from "./shell/failed-view.tsx";
+import { loadView } from "./shell/load-view.ts";
 import { Shell } from "./shell/shell.tsx";
 import {
   auditActions,
@@ -23,6 +24,9 @@ import {
 } from "./text/choices.ts";
 import { Progress } from "./ui/loaded.tsx";
 
+/** The component of a view, whose code is loaded when it is needed. */
+const lazyView: typeof lazyRouteComponent = (importView, name) => lazyRouteComponent(() => loadView(importView), name);
+
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
 
@@ -31,7 +35,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/",
-    component: lazyRouteComponent(() => import("./home/home-page.tsx"), "HomePage"),
+    component: lazyView(() => import("./home/home-page.tsx"), "HomePage"),
   }),
   createRoute({
     getParentRoute,
@@ -41,12 +45,12 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./days/days-page.tsx"), "DaysPage"),
+    component: lazyView(() => import("./days/days-page.tsx"), "DaysPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/days/$date",
-    component: lazyRouteComponent(() => import("./days/day-page.tsx"), "DayPage"),
+    component: lazyView(() => import("./days/day-page.tsx"), "DayPage"),
   }),
   createRoute({
     getParentRoute,
@@ -56,12 +60,12 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./reports/reports-page.tsx"), "ReportsPage"),
+    component: lazyView(() => import("./reports/reports-page.tsx"), "ReportsPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/reports/$id",
-    component: lazyRouteComponent(() => import("./reports/report-page.tsx"), "ReportPage"),
+    component: lazyView(() => import("./reports/report-page.tsx"), "ReportPage"),
   }),
   createRoute({
     getParentRoute,
@@ -73,12 +77,12 @@ const routes = [
       find: readText(search, "find"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./orders/orders-page.tsx"), "OrdersPage"),
+    component: lazyView(() => import("./orders/orders-page.tsx"), "OrdersPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/orders/$id",
-    component: lazyRouteComponent(() => import("./orders/order-page.tsx"), "OrderPage"),
+    component: lazyView(() => import("./orders/order-page.tsx"), "OrderPage"),
   }),
   createRoute({
     getParentRoute,
@@ -91,7 +95,7 @@ const routes = [
       until: readDay(search, "until"),
       compare: readChoice(search, "compare", metricComparisons),
     })),
-    component: lazyRouteComponent(() => import("./metrics/metrics-page.tsx"), "MetricsPage"),
+    component: lazyView(() => import("./metrics/metrics-page.tsx"), "MetricsPage"),
   }),
   createRoute({
     getParentRoute,
@@ -100,12 +104,12 @@ const routes = [
       range: readChoice(search, "range", usageRanges),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./requests/requests-page.tsx"), "RequestsPage"),
+    component: lazyView(() => import("./requests/requests-page.tsx"), "RequestsPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/webhooks",
-    component: lazyRouteComponent(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
+    component: lazyView(() => import("./webhooks/webhooks-page.tsx"), "WebhooksPage"),
   }),
   createRoute({
     getParentRoute,
@@ -118,29 +122,29 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./webhooks/deliveries-page.tsx"), "DeliveriesPage"),
+    component: lazyView(() => import("./webhooks/deliveries-page.tsx"), "DeliveriesPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/webhooks/deliveries/$id",
-    component: lazyRouteComponent(() => import("./webhooks/delivery-page.tsx"), "DeliveryPage"),
+    component: lazyView(() => import("./webhooks/delivery-page.tsx"), "DeliveryPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/webhooks/$id",
-    component: lazyRouteComponent(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
+    component: lazyView(() => import("./webhooks/webhook-page.tsx"), "WebhookPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/sandbox",
     validateSearch: readSearch((search) => ({ page: readPage(search) })),
-    component: lazyRouteComponent(() => import("./sandbox/sandbox-page.tsx"), "SandboxPage"),
+    component: lazyView(() => import("./sandbox/sandbox-page.tsx"), "SandboxPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/operator",
     validateSearch: readSearch((search) => ({ sandboxes: readChoice(search, "sandboxes", ["included"]) })),
-    component: lazyRouteComponent(() => import("./operator/overview-page.tsx"), "OverviewPage"),
+    component: lazyView(() => import("./operator/overview-page.tsx"), "OverviewPage"),
   }),
   createRoute({
     getParentRoute,
@@ -151,12 +155,12 @@ const routes = [
       sandboxes: readChoice(search, "sandboxes", ["included"]),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./operator/locations-page.tsx"), "LocationsPage"),
+    component: lazyView(() => import("./operator/locations-page.tsx"), "LocationsPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/operator/locations/$id",
-    component: lazyRouteComponent(() => import("./operator/location-page.tsx"), "LocationPage"),
+    component: lazyView(() => import("./operator/location-page.tsx"), "LocationPage"),
   }),
   createRoute({
     getParentRoute,
@@ -167,7 +171,7 @@ const routes = [
       sandboxes: readChoice(search, "sandboxes", ["included"]),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./operator/consumers-page.tsx"), "ConsumersPage"),
+    component: lazyView(() => import("./operator/consumers-page.tsx"), "ConsumersPage"),
   }),
   createRoute({
     getParentRoute,
@@ -176,7 +180,7 @@ const routes = [
       service: readChoice(search, "service", serviceNames),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./operator/dead-letters-page.tsx"), "DeadLettersPage"),
+    component: lazyView(() => import("./operator/dead-letters-page.tsx"), "DeadLettersPage"),
   }),
   createRoute({
     getParentRoute,
@@ -189,7 +193,7 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./operator/audit-page.tsx"), "AuditPage"),
+    component: lazyView(() => import("./operator/audit-page.tsx"), "AuditPage"),
   }),
   createRoute({
     getParentRoute,
@@ -200,12 +204,12 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./exports/exports-page.tsx"), "ExportsPage"),
+    component: lazyView(() => import("./exports/exports-page.tsx"), "ExportsPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/exports/$id",
-    component: lazyRouteComponent(() => import("./exports/bulk-export-page.tsx"), "BulkExportPage"),
+    component: lazyView(() => import("./exports/bulk-export-page.tsx"), "BulkExportPage"),
   }),
   createRoute({
     getParentRoute,
@@ -215,12 +219,12 @@ const routes = [
       until: readDay(search, "until"),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./exports/accounting-exports-page.tsx"), "AccountingExportsPage"),
+    component: lazyView(() => import("./exports/accounting-exports-page.tsx"), "AccountingExportsPage"),
   }),
   createRoute({
     getParentRoute,
     path: "/exports/accounting/$id",
-    component: lazyRouteComponent(() => import("./exports/accounting-export-page.tsx"), "AccountingExportPage"),
+    component: lazyView(() => import("./exports/accounting-export-page.tsx"), "AccountingExportPage"),
   }),
   createRoute({
     getParentRoute,
@@ -230,7 +234,7 @@ const routes = [
       create: readChoice(search, "create", ["key", "pointOfSaleKey"]),
       page: readPage(search),
     })),
-    component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
+    component: lazyView(() => import("./keys/keys-page.tsx"), "KeysPage"),
   }),
 ] as const;
 

@@ -1,6 +1,7 @@
 import type { ApiProblem } from "@pragma/client";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { checkConnection } from "../api/check-connection.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
@@ -23,7 +24,7 @@ const noOrders: LiveState = { orders: new Map(), changedId: null, connection: "c
 const shownCount = 12;
 
 function useLiveOrders(): LiveState {
-  const { apiKey, installation, signOut } = useSession();
+  const { api, apiKey, queryClient, installation, signOut } = useSession();
   const [state, setState] = useState(noOrders);
   useEffect(() => {
     const controller = new AbortController();
@@ -47,11 +48,13 @@ function useLiveOrders(): LiveState {
         onInterrupted: (problem) => {
           if (problem?.status === 401) signOut({ kind: "rejected", problem });
           else setState((current) => ({ ...current, connection: "interrupted", problem }));
+          // The rest of the view may be outdated, too.
+          if (problem === null) void checkConnection({ api, queryClient });
         },
       },
     );
     return () => controller.abort();
-  }, [apiKey, installation, signOut]);
+  }, [api, apiKey, queryClient, installation, signOut]);
   return state;
 }
 

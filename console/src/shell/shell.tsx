@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Brand } from "../ui/brand.tsx";
+import { ConnectionNotice } from "./connection-notice.tsx";
 import { KeyMenu } from "./key-menu.tsx";
 import { findNavigationItem, findObstacle, isAllowed, navigationItems, opensOperatorView } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
@@ -50,6 +51,7 @@ export function Shell() {
           ))}
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
+        <ConnectionNotice />
         <ExpiryNotice />
         {obstacle !== null ? (
           <p className="notice notice-warning" role="alert">

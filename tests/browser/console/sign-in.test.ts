@@ -25,6 +25,7 @@ describe("signing in", () => {
 
   it("opens the view of the URL with a key, keeps the key for the tab only, and forgets it on signing out", async () => {
     const { page, errors, close } = await site.openView("/reports?since=2026-05-01");
+    await expect.poll(() => page.evaluate("document.activeElement.name")).toBe("apiKey");
     await page.getByLabel("API key").fill(testLocation.key);
     await page.getByLabel("API key").press("Enter");
     await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
@@ -49,6 +50,7 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "ask the operator" });
     await alert.waitFor();
+    expect((await alert.innerText()).match(/copied the whole key/g)).toHaveLength(1);
     await close();
   });
 
@@ -71,6 +73,19 @@ describe("signing in", () => {
     await page.getByText("It needs the scope webhooks:write.").waitFor();
     const links = page.getByRole("navigation", { name: "Views" }).getByRole("link");
     expect(await links.allTextContents()).toEqual(["Home", "Days", "Reports", "Metrics", "Exports", "Keys"]);
+    await close();
+  });
+
+  it("states that the API does not respond, and reads the view again when it does", async () => {
+    const { page, close } = await site.openView("/reports", { apiKey: testLocation.key });
+    await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
+    await page.route(`${product.url}/**`, (route) => route.abort());
+    await page.getByRole("link", { name: "Keys" }).click();
+    const notice = page.getByRole("alert").filter({ hasText: "What you see can be outdated." });
+    await notice.waitFor({ timeout: 15_000 });
+    await page.unroute(`${product.url}/**`);
+    await notice.waitFor({ state: "detached", timeout: 20_000 });
+    await page.getByText("Europe/Paris").waitFor();
     await close();
   });
 

@@ -46,6 +46,11 @@ export const sharedTexts = {
     home: "Open Home",
     viewFailed: "This view cannot be shown",
   },
+  connection: {
+    lost: "The API does not respond.",
+    whatToDo: (host: string) =>
+      `What you see can be outdated. Check your connection, and whether the API at ${host} runs. The console tries again every few seconds.`,
+  },
   signIn: {
     title: "Sign in with an API key",
     apiKey: "API key",
@@ -54,7 +59,7 @@ export const sharedTexts = {
     checking: "Checking the key…",
     missing: "Enter an API key.",
     invalidCharacters: "An API key contains only letters, digits and signs without spaces. Copy it again.",
-    checkKey: "Check that you copied the whole key, or ask the operator of the API for a new one.",
+    checkKey: "If that does not help, ask the operator of the API for a new key.",
     signedOut: "You are signed out.",
     signedOutBecause: "You were signed out:",
     apiAt: "The API is at",
