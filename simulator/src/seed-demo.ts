@@ -5,7 +5,6 @@ import {
   createApiClient,
   type PublicApiClient,
 } from "@pragma/client/api-client";
-import { nullOnProblem } from "@pragma/client/api-problem";
 import {
   type DemoDayWithTillId,
   type DemoLocationCredentials,
@@ -37,19 +36,25 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
   const api = createClient(access.apiKey);
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
   const days = listDemoDaysWithTillIds(access.locationId, now);
-  for (let first = 0; first < days.length; first += maxConcurrentPushes) {
-    const batch = days.slice(first, first + maxConcurrentPushes);
-    await Promise.all(batch.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));
+  const missing = await findMissingDays(api, days);
+  for (let first = 0; first < missing.length; first += maxConcurrentPushes) {
+    const batch = missing.slice(first, first + maxConcurrentPushes);
+    await Promise.all(batch.map((day) => pushGeneratedTill(api, generateDemoTill(access.locationId, day))));
   }
   const newestReportId = await awaitReports(api, days, options);
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** Skips an existing till, even if an older demo version created it differently. */
-async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDayWithTillId) {
-  const finding = api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } });
-  if ((await nullOnProblem(finding, "till_not_found")) !== null) return;
-  await pushGeneratedTill(api, generateDemoTill(locationId, day));
+/**
+ * Returns the days whose till does not exist. An existing till remains, even if an older demo version created it
+ * differently. A request for each till would fail, and be listed among the failed requests of the location.
+ */
+async function findMissingDays(api: PublicApiClient, days: DemoDayWithTillId[]): Promise<DemoDayWithTillId[]> {
+  // A till is pushed after its day has begun.
+  const query = { sinceDate: `${days.at(0)?.day}T00:00:00Z` };
+  const existing = new Set<string>();
+  for await (const { id } of api.items("/v1/tills", { params: { query } })) existing.add(id);
+  return days.filter(({ tillId }) => !existing.has(tillId));
 }
 
 /** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */

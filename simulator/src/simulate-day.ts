@@ -111,9 +111,10 @@ export async function pushInterruptedTills(
   ordersByTill: ReadonlyMap<string, PosOrderData[]>,
 ): Promise<void> {
   const { api, restaurant, clock, log } = context;
+  if (ordersByTill.size === 0) return;
+  const pushedTillIds = await readTillIds(api);
   for (const [id, orders] of ordersByTill) {
-    const pushedTill = await nullOnProblem(api.GET("/v1/tills/{id}", { params: { path: { id } } }), "till_not_found");
-    if (pushedTill !== null) continue;
+    if (pushedTillIds.has(id)) continue;
     const finalizedAt = new Date(clock.now()).toISOString();
     const [startedAt = finalizedAt] = orders.map(({ openedAt }) => openedAt).sort();
     const orderList = orders.map((order) => payAndCloseOrder(restaurant, order, finalizedAt));
@@ -126,6 +127,14 @@ export async function pushInterruptedTills(
     const sales = formatEuros(sumSalesOfSimulatedOrders(closedOrders));
     log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${sales}`);
   }
+}
+
+/** Returns the IDs of all tills of the location. A request for a till that does not exist would fail. */
+async function readTillIds(api: PublicApiClient): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  const query = { sinceDate: "2000-01-01T00:00:00Z" };
+  for await (const { id } of api.items("/v1/tills", { params: { query } })) ids.add(id);
+  return ids;
 }
 
 /** Returns the order, closed at this time. Pays the amount due, if any, by card. Returns a closed order unchanged. */

@@ -102,6 +102,8 @@ export class FakeDemoApi {
         return jsonResponse(200, { id: locationId });
       case "GET /v2/reports":
         return pageResponse(this.#findReports(searchParams));
+      case "GET /v1/tills":
+        return pageResponse([...this.tills.keys()].map((tillId) => ({ id: tillId })));
       case "POST /v2/tills":
         return this.#pushTill(body);
       case "POST /v1/orders-live":
@@ -112,8 +114,6 @@ export class FakeDemoApi {
         return this.#replaceCatalog(body);
     }
     const id = call.slice(call.lastIndexOf("/") + 1);
-    if (call.startsWith("GET /v1/tills/"))
-      return this.tills.has(id) ? jsonResponse(200, { id }) : errorResponse("till_not_found");
     if (call.startsWith("PATCH /v1/locations/")) return this.#nameLocation(id, body);
     if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
     return errorResponse("route_not_found");

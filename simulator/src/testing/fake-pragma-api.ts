@@ -53,8 +53,8 @@ export class FakePragmaApi {
         return pageResponse(this.#listLiveOrders(searchParams.get("tillId")));
       case "POST /v2/tills":
         return this.#pushTill((await request.json()) as TillV2);
-      case "GET /v1/tills/{id}":
-        return this.#findTill(id) ? Response.json({ id }) : errorResponse("till_not_found");
+      case "GET /v1/tills":
+        return pageResponse(this.tills.map((till) => ({ id: till.id })));
       case "GET /v2/reports":
         return pageResponse(this.tills.map((till) => ({ id: till.id, tillId: till.id, totalSales: 0 })).reverse());
       case "GET /v2/reports/{id}":
