@@ -48,7 +48,7 @@ describe("signing in", () => {
     await page.getByText("Enter an API key.").waitFor();
     await page.getByLabel("API key").fill("pragma_unknown");
     await page.getByRole("button", { name: "Sign in" }).click();
-    const alert = page.getByRole("alert").filter({ hasText: "ask the operator" });
+    const alert = page.getByRole("alert").filter({ hasText: "The operator of the API can give you a new key." });
     await alert.waitFor();
     expect((await alert.innerText()).match(/copied the whole key/g)).toHaveLength(1);
     await close();

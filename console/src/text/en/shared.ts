@@ -59,7 +59,7 @@ export const sharedTexts = {
     checking: "Checking the key…",
     missing: "Enter an API key.",
     invalidCharacters: "An API key contains only letters, digits and signs without spaces. Copy it again.",
-    checkKey: "If that does not help, ask the operator of the API for a new key.",
+    checkKey: "The operator of the API can give you a new key.",
     signedOut: "You are signed out.",
     signedOutBecause: "You were signed out:",
     apiAt: "The API is at",
