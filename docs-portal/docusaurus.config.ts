@@ -22,7 +22,7 @@ function referenceOptions(folder: string): APIOptions {
 
 const config: Config = {
   title: "Pragma API",
-  tagline: "API references to interact with Pragma",
+  tagline: "Documentation for developers",
   favicon: "img/favicon.svg",
   url: builtSiteUrl,
   baseUrl: "/",
@@ -129,7 +129,7 @@ const config: Config = {
     footer: {
       style: "dark",
       links: [{ label: `Contact ${email}`, href: `mailto:${email}` }],
-      copyright: "Copyright © 2025 Pragma",
+      copyright: `Copyright © ${new Date().getFullYear()} Pragma`,
     },
     prism: {
       theme: codeTheme,
