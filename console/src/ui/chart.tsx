@@ -59,7 +59,10 @@ export default function Chart({ summary, names, series, formatValue }: ChartProp
             values: (self, splits) => {
               const nameWidth = Math.max(...names.map(({ length }) => length)) * characterWidth + nameGap;
               const step = Math.ceil((names.length * nameWidth) / Math.max(1, self.width - 64));
-              return splits.map((index) => (index % step === 0 ? (names[index] ?? "") : ""));
+              // The end of the chart would cut a name for which there is no space.
+              const isCut = (index: number) =>
+                (names.length - 0.4 - index) * ((self.width - 64) / names.length) < nameWidth / 2;
+              return splits.map((index) => (index % step === 0 && !isCut(index) ? (names[index] ?? "") : ""));
             },
           },
           {

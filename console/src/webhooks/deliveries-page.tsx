@@ -132,7 +132,14 @@ export function DeliveriesPage() {
                 {
                   header: text.webhooks.endpoint,
                   isWideOnly: true,
-                  cell: ({ webhookId }) => endpoints[webhookId] ?? <code>{webhookId.slice(0, 8)}</code>,
+                  cell: ({ webhookId }) =>
+                    endpoints[webhookId] ? (
+                      <span className="one-line" title={endpoints[webhookId]}>
+                        {endpoints[webhookId]}
+                      </span>
+                    ) : (
+                      <code>{webhookId.slice(0, 8)}</code>
+                    ),
                 },
               ]}
             />

@@ -128,6 +128,17 @@ describe("the deliveries", () => {
     await close();
   });
 
+  it("have their filters in one line, and the URL of their endpoint in one", async () => {
+    const { page, close } = await site.openView("/webhooks/deliveries", { apiKey: testLocation.key });
+    await page.getByRole("rowheader").first().waitFor();
+    const from = await page.getByLabel("From").boundingBox();
+    const state = await page.getByRole("button", { name: /State/ }).boundingBox();
+    expect({ y: from?.y, height: from?.height }).toEqual({ y: state?.y, height: state?.height });
+    const endpoint = page.getByRole("row").nth(1).getByTitle(/^http/);
+    expect((await endpoint.boundingBox())?.width).toBeLessThanOrEqual(256);
+    await close();
+  });
+
   it("stay as they are while updates are paused", async () => {
     const { page, close } = await site.openView("/webhooks/deliveries", { apiKey: testLocation.key });
     const rows = page.getByRole("rowheader");
