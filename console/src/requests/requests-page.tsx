@@ -16,15 +16,17 @@ const route = getRouteApi("/requests");
 export function RequestsPage() {
   const { range = "day" } = route.useSearch();
   const navigate = route.useNavigate();
-  const { key, formats } = useSession();
-  const { timeZone } = formats;
+  const { key } = useSession();
   const usageRange = usageRangeOf(range);
   return (
     <Page
       title={text.requests.title}
-      summary={`${hasAnyScope(key, "locations:any") ? text.requests.ofAllLocations : text.requests.ofLocation} ${
-        range === "month" ? text.requests.daysInUtc : text.requests.timesIn(timeZone)
-      }`}
+      summary={
+        <>
+          {hasAnyScope(key, "locations:any") ? text.requests.ofAllLocations : text.requests.ofLocation}
+          {range === "month" && ` ${text.requests.daysInUtc}`}
+        </>
+      }
     >
       <Filters>
         <ChoiceField

@@ -85,7 +85,7 @@ describe("signing in", () => {
     await notice.waitFor({ timeout: 15_000 });
     await page.unroute(`${product.url}/**`);
     await notice.waitFor({ state: "detached", timeout: 20_000 });
-    await page.getByText("Europe/Paris").waitFor();
+    await page.getByText("Europe/Paris", { exact: true }).waitFor();
     await close();
   });
 

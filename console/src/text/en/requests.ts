@@ -3,7 +3,6 @@ export const requestsTexts = {
     title: "Requests",
     ofLocation: "Requests with the API keys of this location, and what failed.",
     ofAllLocations: "Requests with the API keys of all locations except sandboxes, and what failed.",
-    timesIn: (timeZone: string) => `Times are in the time zone ${timeZone}.`,
     daysInUtc: "Days are in UTC.",
     range: "Period",
     ranges: { hour: "Last hour", day: "Last 24 hours", month: "Last 30 days" },
