@@ -41,8 +41,12 @@ export async function openSession(
   const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: reportRejection }),
     mutationCache: new MutationCache({ onError: reportRejection }),
-    // The client of the API retries already.
-    defaultOptions: { queries: { retry: false, staleTime: 15_000 }, mutations: { retry: false } },
+    // The client of the API retries already. A request without a network must fail rather than wait, so that the reader
+    // learns of it.
+    defaultOptions: {
+      queries: { retry: false, staleTime: 15_000, networkMode: "always" },
+      mutations: { retry: false, networkMode: "always" },
+    },
   });
   return { apiKey, key, api, queryClient };
 }

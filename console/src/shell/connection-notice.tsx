@@ -1,6 +1,6 @@
 import { NoResponse } from "@pragma/client";
 import { useEffect, useState } from "react";
-import { checkConnection } from "../api/check-connection.ts";
+import { checkConnection, connectionKey } from "../api/check-connection.ts";
 import { useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 
@@ -17,10 +17,15 @@ export function ConnectionNotice() {
     () =>
       queryClient.getQueryCache().subscribe((event) => {
         if (event.type !== "updated") return;
-        if (event.action.type === "success") setIsUnreachable(false);
-        else if (event.action.type === "error" && event.action.error instanceof NoResponse) setIsUnreachable(true);
+        const { action, query } = event;
+        const isCheck = query.queryKey[0] === connectionKey;
+        if (isCheck && action.type === "success") setIsUnreachable(false);
+        if (action.type !== "error" || !(action.error instanceof NoResponse)) return;
+        if (isCheck) setIsUnreachable(true);
+        // A single request can fail for a reason of its own.
+        else void checkConnection({ api, queryClient });
       }),
-    [queryClient],
+    [api, queryClient],
   );
   useEffect(() => {
     if (!isUnreachable) return;
