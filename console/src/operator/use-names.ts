@@ -1,12 +1,9 @@
-import { readAllPages } from "../api/read-all-pages.ts";
-import { useApi } from "../api/use-api.ts";
+import { useAllLocations } from "../api/use-all-locations.ts";
 import { text } from "../text/text.ts";
 
-/** Returns the names of locations by their IDs, also of sandboxes, whose names alone are all the same. Empty until they are read. */
+/** Returns the names of locations by their IDs. Sandboxes, which all have one name, get a part of their ID. */
 export function useLocationNames(): ReadonlyMap<string, string> {
-  const query = useApi(["locations", "names"], (api) =>
-    readAllPages((page) => api.GET("/v1/locations", { params: { query: { ...page, includeSandboxes: "true" } } })),
-  );
+  const query = useAllLocations();
   return new Map(
     query.data?.data.items.map(({ id, name, isSandbox }) => {
       const displayed = name ?? text.operator.unnamed(id);
