@@ -8,8 +8,8 @@ import { contentCodings, loadSiteFiles } from "./site-files.mjs";
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
 /**
- * Returns a Hono app that serves the files of the built site. `DOCS_URL` and `PUBLIC_URL` in `environment` are the URLs
- * of the site and the API, which replace the URLs in the built files. `DOCS_DEMO_API_KEY` is an API key that all readers
+ * Returns a Hono app that serves the files of the built site. `DOCS_URL`, `PUBLIC_URL` and `CONSOLE_URL` in `environment`
+ * are the URLs of the site, the API and the console, which replace the URLs in the built files. `DOCS_DEMO_API_KEY` is an API key that all readers
  * receive, with which the home page reads a week of the demo.
  * @param {{ folder?: string, environment?: NodeJS.ProcessEnv, defaultSiteUrl?: string }} [options]
  * @throws `TypeError` if a URL in `environment` is invalid.

@@ -37,7 +37,7 @@ const scriptFolder = "assets/js/";
  * bytes, so that requests cost little memory even if their responses are not read. A file is compressed when it is first
  * requested, because compressing all files would delay the start of the server by several seconds.
  * @param {string} folder
- * @param {{ site: string, api: string | undefined }} urls
+ * @param {import("./installation-urls.mjs").InstallationUrls} urls
  * @returns {Map<string, SiteFile>} the files by URL path. A page has two paths: `/docs/webhooks` and `/docs/webhooks/`.
  */
 export function loadSiteFiles(folder, urls) {

@@ -217,6 +217,7 @@ it("runs the console, for the same API, from the image of the documentation site
     ...{ DOCS_URL: portal?.environment?.DOCS_URL, PUBLIC_URL: portal?.environment?.PUBLIC_URL },
     SANDBOXES: sandboxes?.environment?.SANDBOXES,
   });
+  expect(portal?.environment?.CONSOLE_URL).toContain("CONSOLE_URL:-http://localhost:3002");
   // Grafana has port 3001.
   expect(site?.ports?.map((port) => port.replace(/^.*?:-/, ""))).toEqual(["3002}:3002"]);
   const dockerfile = readFileSync(join(checkout, "deploy", "docker", "Dockerfile.portal"), "utf8");

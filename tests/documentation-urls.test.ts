@@ -38,6 +38,7 @@ const longText = "Text of a page. ".repeat(100);
 const otherFiles = {
   "page/index.html": `<script src=/assets/js/main.js defer></script><script>start()</script>`,
   "assets/js/main.js": builtText,
+  "assets/js/console-url.js": `const url = "https://console.pragma.example";`,
   "long.txt": longText,
   ".built-from": "hash",
 };
@@ -76,12 +77,14 @@ describe("the documentation site", () => {
     },
   );
 
-  it.each([{ DOCS_URL: "docs.bistro.example" }, { DOCS_URL: "https://a'b" }, { PUBLIC_URL: "javascript:alert(1)" }])(
-    "rejects the configuration %o",
-    (environment: Record<string, string>) => {
-      expect(() => createApp(environment)).toThrow(`${Object.keys(environment)[0]} must be an http: or https: URL`);
-    },
-  );
+  it.each([
+    { DOCS_URL: "docs.bistro.example" },
+    { DOCS_URL: "https://a'b" },
+    { PUBLIC_URL: "javascript:alert(1)" },
+    { CONSOLE_URL: "console" },
+  ])("rejects the configuration %o", (environment: Record<string, string>) => {
+    expect(() => createApp(environment)).toThrow(`${Object.keys(environment)[0]} must be an http: or https: URL`);
+  });
 
   it("serves Markdown as text, and 304 for its ETag", async () => {
     const response = await createApp().request("/docs/webhooks.md");
@@ -104,6 +107,17 @@ describe("the documentation site", () => {
       }),
     );
     expect(addresses[0]).not.toBe(addresses[1]);
+  });
+
+  it.each([
+    [{}, ""],
+    [{ CONSOLE_URL: "" }, ""],
+    [{ CONSOLE_URL: "https://console.bistro.example/" }, "https://console.bistro.example"],
+  ] as [Record<string, string>, string][])("with %j knows the console at %j", async (environment, url) => {
+    const app = createApp(environment);
+    const [folderOfScripts] = /assets\/js\/\w+\//.exec(await (await app.request("/page/")).text()) ?? [];
+    const script = await app.request(`/${folderOfScripts}console-url.js`);
+    expect(await script.text()).toBe(`const url = "${url}";`);
   });
 
   it("allows only the scripts within a page and those of the site, and no frames", async () => {

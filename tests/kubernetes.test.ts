@@ -180,6 +180,16 @@ it("the services have the ports and the values of the product, and settings that
   }
 });
 
+it.each([
+  ["", undefined],
+  ["console.example", "https://console.example"],
+])("with the host %j of the console, the documentation site links to %s", async (host, url) => {
+  const manifests = await renderRelease({ namespace: "pragma", examples: [], values: [`access.consoleHost=${host}`] });
+  const portal = selectKind(manifests, "Deployment").filter(({ metadata }) => metadata.name === "portal");
+  const variables = listContainers(portal)[0]?.env ?? [];
+  expect(variables.find(({ name }) => name === "CONSOLE_URL")?.value).toBe(url);
+});
+
 it("the alert rules are those of deploy/grafana", async () => {
   const rules = JSON.parse(await readText("grafana/rules.json"));
   const [rule] = selectKind(await renderInstallation("production"), "PrometheusRule");

@@ -25,6 +25,7 @@ export async function startDocsPortal(
   site: {
     publicUrl: string;
     listenHost: string;
+    consoleUrl: string;
     isApiReady: Promise<unknown>;
     demoApiKey: Promise<string | undefined>;
   },
@@ -47,6 +48,7 @@ export async function startDocsPortal(
         ...process.env,
         PUBLIC_URL: site.publicUrl,
         LISTEN_HOST: site.listenHost,
+        CONSOLE_URL: site.consoleUrl,
         DOCS_DEMO_API_KEY: await site.demoApiKey,
       },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),

@@ -57,6 +57,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const portalStart = startDocsPortal(portalPort, {
     publicUrl: env.PUBLIC_URL,
     listenHost: env.LISTEN_HOST,
+    consoleUrl: env.CONSOLE_URL,
     isApiReady: started,
     demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),
   });
@@ -111,7 +112,7 @@ function readPort(variable: string, defaultPort: number): number {
 async function createProductEnvironment(
   ports: LocalPorts,
   serverUrls: LocalServerUrls,
-): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string; DOCS_URL: string; LISTEN_HOST: string }> {
+): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string; DOCS_URL: string; CONSOLE_URL: string; LISTEN_HOST: string }> {
   const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
@@ -121,6 +122,7 @@ async function createProductEnvironment(
     OPS_TOKEN: opsToken,
     PUBLIC_URL: `http://localhost:${ports.port}`,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
+    CONSOLE_URL: `http://localhost:${ports.consolePort}`,
     // Another page that is open in the browser must not read the key of a sandbox that it creates.
     CORS_ORIGINS: [ports.portalPort, ports.consolePort]
       .flatMap((port) => [`http://localhost:${port}`, `http://127.0.0.1:${port}`])

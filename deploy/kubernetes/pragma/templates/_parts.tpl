@@ -84,6 +84,14 @@ portal: { port: 3000, command: [node, docs-portal/serve.mjs], host: docsHost }
 console: { port: 3002, command: [node, console/serve.mjs], host: consoleHost }
 {{- end }}
 
+{{/* The environment variables of a site, in addition to the settings, as a map. */}}
+{{- define "pragma.siteVariables" -}}
+{{- if and (eq .name "portal") .root.Values.access.consoleHost }}
+CONSOLE_URL: https://{{ .root.Values.access.consoleHost }}
+{{- end }}
+{{- include "pragma.sandboxVariables" . }}
+{{- end }}
+
 {{/* The names of the services, without the gateway, as a list. */}}
 {{- define "pragma.services" -}}
 {{ omit (include "pragma.parts" . | fromYaml) "gateway" | keys | sortAlpha | toYaml }}
