@@ -12,8 +12,7 @@ export interface SandboxProgress {
   total: number;
 }
 
-export interface FirstReport {
-  id: string;
+export interface SandboxReport {
   /** ISO 8601. */
   startedAt: string;
   /** In minor units of the location's currency. */
@@ -30,19 +29,33 @@ export async function createSandbox(server: string): Promise<CreatedSandbox> {
   throw new Error(body.detail ?? `${server} responded with the status ${response.status}.`);
 }
 
-/** @throws `Error` if the API does not return the body. */
+class ResponseError extends Error {
+  readonly status: number;
+
+  constructor(url: string, status: number) {
+    super(`${url} responded with the status ${status}.`);
+    this.status = status;
+  }
+}
+
+/** Returns whether the API no longer accepts the key: the sandbox was deleted or has expired, or the key was revoked. */
+export function isKeyRejected(error: unknown): boolean {
+  return error instanceof ResponseError && error.status === 401;
+}
+
+/** @throws `Error` if the API does not return the body; `ResponseError` if it responds with an error. */
 async function getJson<Body>(url: string, { key, signal }: { key: string; signal: AbortSignal }): Promise<Body> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${key}` }, signal });
-  if (!response.ok) throw new Error(`${url} responded with the status ${response.status}.`);
+  if (!response.ok) throw new ResponseError(url, response.status);
   return response.json();
 }
 
 const pollMs = 500;
 
-/** Reports the progress until the sandbox is filled, and the first report as soon as there is one. */
+/** Reports the progress until the sandbox is filled, and its newest report as soon as there is one and at the end. */
 export async function followFilling(
   { server, key, signal }: { server: string; key: string; signal: AbortSignal },
-  on: { progress(progress: SandboxProgress): void; firstReport(report: FirstReport): void },
+  on: { progress(progress: SandboxProgress): void; newestReport(report: SandboxReport): void },
 ): Promise<void> {
   let hasReport = false;
   for (;;) {
@@ -51,9 +64,9 @@ export async function followFilling(
       { key, signal },
     );
     on.progress(progress);
-    if (!hasReport) {
-      const { data } = await getJson<{ data: FirstReport[] }>(`${server}/v2/reports?size=1`, { key, signal });
-      if (data[0]) on.firstReport(data[0]);
+    if (!hasReport || state === "ready") {
+      const { data } = await getJson<{ data: SandboxReport[] }>(`${server}/v2/reports?size=1`, { key, signal });
+      if (data[0]) on.newestReport(data[0]);
       hasReport = data.length > 0;
     }
     if (state === "ready" && hasReport) return;

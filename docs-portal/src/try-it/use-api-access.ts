@@ -17,9 +17,6 @@ export function useApiAccess(defaultServer: string): ApiAccess {
   return { server, setServer, key, setKey };
 }
 
-/** Returns the API key of the sandbox that the reader created in this browser tab, and its setter; empty without one. */
-export const useSandboxKey = () => useSessionStorageState("pragma-sandbox-key", "");
-
 /** Returns the origin of a URL, or the text itself if it is not a URL. */
 function getOrigin(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
