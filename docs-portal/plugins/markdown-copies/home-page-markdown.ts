@@ -18,6 +18,8 @@ export function renderHomePageMarkdown({ title, tagline, absolute }: HomePageTex
     homePageIntroduction.audience,
     [
       `- [Get started](${absolute("/docs/getting-started")})`,
+      `- [Create a sandbox](${absolute("/docs/sandboxes")})`,
+      `- [The console](${absolute("/docs/console")}), which shows the data of a location in a browser`,
       `- [API reference](${absolute("/api/")})`,
       `- [TypeScript client](${absolute("/docs/client")})`,
       `- [Collections for Postman and Bruno](${absolute("/docs/collections")})`,

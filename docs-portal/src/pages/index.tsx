@@ -34,6 +34,10 @@ export default function Home(): ReactNode {
                   </Link>
                 </div>
                 <p className={styles.tools}>
+                  Without a key, <Link to="/docs/sandboxes">create a sandbox</Link>. To see its data without a program,
+                  use <Link to="/docs/console">the console</Link>.
+                </p>
+                <p className={styles.tools}>
                   You can also use the <Link to="/docs/client">TypeScript client</Link> or the{" "}
                   <Link to="/docs/collections">collections for Postman and Bruno</Link>.
                 </p>
