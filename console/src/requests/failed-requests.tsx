@@ -29,6 +29,7 @@ export function FailedRequests() {
         {({ data, meta }) => (
           <>
             {data.length === 0 && <p className="empty">{text.requests.noFailures}</p>}
+            {data.length > 0 && <p className="muted">{text.requests.formHint}</p>}
             <ul className="cards">
               {data.map((failure) => (
                 <FailedRequestCard key={failure.id} failure={failure} />
@@ -83,8 +84,8 @@ function FailedRequestCard({ failure }: { failure: ApiSchemaTypes["FailedRequest
           {consumerName} <code>{keyPrefix}…</code>
         </span>
         {tryItUrl && (
-          <a href={tryItUrl} aria-label={text.requests.tryAgainOf(`${method} ${path}`)}>
-            {text.requests.tryAgain}
+          <a href={tryItUrl} target="_blank" rel="noopener" aria-label={text.requests.openFormOf(`${method} ${path}`)}>
+            {text.requests.openForm}
           </a>
         )}
         {requestBytes !== null && requestBytes > 0 && <span>{bytes(requestBytes)}</span>}

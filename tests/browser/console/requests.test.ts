@@ -28,8 +28,9 @@ it("shows a failed request with its path, its issues and the page about its erro
   await failure.getByText("Must be at most 100").waitFor();
   const link = failure.getByRole("link", { name: "invalid_request: what to do" });
   expect(await link.getAttribute("href")).toBe("http://localhost:3000/docs/errors#invalid_request");
-  const tryAgain = failure.getByRole("link", { name: "Try again in the documentation: GET /v2/reports" });
-  expect(await tryAgain.getAttribute("href")).toBe("http://localhost:3000/api/list-reports?try=true");
+  const form = failure.getByRole("link", { name: "Open its form in the documentation: GET /v2/reports" });
+  expect(await form.getAttribute("href")).toBe("http://localhost:3000/api/list-reports?try=true");
+  expect(await form.getAttribute("target")).toBe("_blank");
   expect(errors).toEqual([]);
   await close();
 });
@@ -42,8 +43,8 @@ it("links a failed request to its form in the documentation, with the known part
     return data.some(({ path }) => path.endsWith(reportId));
   });
   const { page, close } = await site.openView("/requests", { apiKey: testLocation.key });
-  const tryAgain = page.getByRole("link", { name: `Try again in the documentation: GET /v2/reports/${reportId}` });
-  expect(await tryAgain.getAttribute("href")).toBe(`http://localhost:3000/api/get-report?try=true&id=${reportId}`);
+  const form = page.getByRole("link", { name: `Open its form in the documentation: GET /v2/reports/${reportId}` });
+  expect(await form.getAttribute("href")).toBe(`http://localhost:3000/api/get-report?try=true&id=${reportId}`);
   await close();
 });
 

@@ -16,8 +16,10 @@ export const requestsTexts = {
     failures: "Failed requests",
     noFailures: "No request has failed lately.",
     explain: (code: string) => `${code}: what to do`,
-    tryAgain: "Try again in the documentation",
-    tryAgainOf: (request: string) => `Try again in the documentation: ${request}`,
+    openForm: "Open its form in the documentation",
+    openFormOf: (request: string) => `Open its form in the documentation: ${request}`,
+    formHint:
+      "The form gets the IDs in the path. Enter the query parameters, the body and the API key yourself: they are not stored.",
     repeated: (count: string) => `${count} times within seconds`,
     copyRequestId: "Copy request ID",
   },
