@@ -68,7 +68,8 @@ it("leads from the page to the first report within a minute, with the key in sam
 it("offers another sandbox once that of the tab was deleted", async () => {
   const { page, close } = await documentationSite.openTab("/docs/getting-started", { hasOwnCache: true });
   const deleted = {
-    ...{ server: "http://127.0.0.1:4000", apiKey: "pragma_deleted", expiresAt: "2999-01-01T00:00:00Z" },
+    ...{ server: "http://127.0.0.1:4000", apiKey: "pragma_deleted" },
+    ...{ createdAt: "2026-01-01T00:00:00Z", expiresAt: "2999-01-01T00:00:00Z" },
     location: { name: "Bistro", currencyCode: "EUR" },
   };
   await page.evaluate(`sessionStorage.setItem("pragma-sandbox", ${JSON.stringify(JSON.stringify(deleted))})`);

@@ -24,7 +24,8 @@ export function CreateSandbox(): ReactNode {
       setKey(apiKey);
       // The answer is not stored whole, because only these fields are needed after a reload.
       const { name, currencyCode } = location;
-      setSandbox({ server, apiKey, location: { name, currencyCode }, expiresAt });
+      const createdAt = new Date().toISOString();
+      setSandbox({ server, apiKey, location: { name, currencyCode }, createdAt, expiresAt });
     } catch (error) {
       setProblem((error as Error).message);
     }

@@ -2,9 +2,12 @@ import { useCallback, useMemo } from "react";
 import { useSessionStorageState } from "../try-it/use-session-storage-state.ts";
 import type { CreatedSandbox } from "./sandbox-requests.ts";
 
-/** A sandbox, and the URL of the API that contains it. */
+/** A sandbox as the browser tab keeps it. */
 export interface SandboxOfTab extends CreatedSandbox {
+  /** The URL of the API that contains the sandbox. */
   server: string;
+  /** ISO 8601. */
+  createdAt: string;
 }
 
 /** Returns the sandbox that the reader created in this browser tab, and its setter; undefined without one, or if it has expired. */
