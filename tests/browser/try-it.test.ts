@@ -194,6 +194,7 @@ describe("the form beside an operation", () => {
       expect(new URL(tried.url).search).toBe("?dryRun=true");
       await response.getByText('"reconciliation"').waitFor();
       expect(await countTills()).toBe(before);
+      expect(await response.getByRole("link", { name: "get the report" }).count()).toBe(0);
 
       await form.getByLabel("Dry run").uncheck();
       const first = await push("201 Created");
@@ -208,6 +209,13 @@ describe("the form beside an operation", () => {
       await body.fill(own);
       expect((await push("201 Created")).till).toBe(own);
       expect((await push("200 OK")).till).toBe(own);
+      const reportId = /"reportId": "([^"]+)"/.exec((await response.textContent()) ?? "")?.[1];
+      const link = response.getByRole("link", { name: "get the report" });
+      expect(await link.getAttribute("href")).toBe(`/api/get-report?try=true&id=${reportId}`);
+      await response.getByRole("link", { name: "get the till" }).click();
+      await page.getByRole("heading", { level: 1, name: "Get a till" }).waitFor();
+      await page.getByRole("button", { name: "Send" }).click();
+      await response.getByText("200 OK").waitFor();
       await close();
     },
   );

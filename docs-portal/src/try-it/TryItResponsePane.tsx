@@ -1,7 +1,9 @@
 import CodeBlock from "@theme/CodeBlock";
 import { type CSSProperties, type ReactNode, useState } from "react";
 import { CutCode } from "./CutCode.tsx";
-import type { TryItOperation } from "./operation.ts";
+import { dryRunParameterOf, type TryItOperation } from "./operation.ts";
+import { PushedTillLinks } from "./PushedTillLinks.tsx";
+import { readPushedTill } from "./pushed-till.ts";
 import type { TryItResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
 import type { RequestState } from "./use-request.ts";
@@ -20,6 +22,7 @@ export function TryItResponsePane({ operation, request, onShowAll }: Props): Rea
   const { response, failure, isSending, clear } = request;
   const isExample = response === undefined && failure === undefined && !isSending;
   const shownBody = isExample ? exampleBodyOf(successfulResponsesOf(operation)[0]) : response?.body;
+  const pushedTill = response && dryRunParameterOf(operation) && readPushedTill(response);
   const lines = (shownBody ?? "").split("\n").length;
   return (
     <section
@@ -40,6 +43,7 @@ export function TryItResponsePane({ operation, request, onShowAll }: Props): Rea
               </button>
             )}
           </div>
+          {pushedTill && <PushedTillLinks till={pushedTill} />}
           <CutCode onShowAll={onShowAll}>
             {failure !== undefined && <p className={styles.failure}>{failure}</p>}
             {response === undefined && isSending && <p className={styles.waiting}>Waiting for a response…</p>}
