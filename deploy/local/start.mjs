@@ -2,6 +2,8 @@
 import "./node-version.mjs";
 
 // Imported dynamically, after the version check, because an older Node.js cannot load these modules.
+const { exitWithUsageIfAny } = await import("./start-usage.mjs");
+exitWithUsageIfAny(process.argv.slice(2));
 const { runProgramUntilStopped } = await import("./run-until-stopped.mjs");
 const { ensureStartPackagesInstalled } = await import("./setup.mjs");
 await runProgramUntilStopped(
