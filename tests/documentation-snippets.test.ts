@@ -202,7 +202,9 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
       const snippet = startSnippet(language, { program, url: product.url, key: other.key, args, folder });
       expect(await snippet.exitCode).toBe(1);
       expect(snippet.errorOutput()).toContain(`Till ${till.id} was not exported (unbalanced).`);
-      expect(snippet.errorOutput()).toContain("Orders total 17.50 EUR, but their products cost 16.50 EUR: 1.00 EUR is missing.");
+      expect(snippet.errorOutput()).toContain(
+        "Orders total 17.50 EUR, but their products cost 16.50 EUR: 1.00 EUR is missing.",
+      );
       expect(snippet.errorOutput()).toMatch(/Report \d+ of 20\d\d-\d\d-\d\d: /);
       expect(snippet.errorOutput()).toMatch(/ {2}Order [0-9a-f-]{36}: 100\n/);
     });
