@@ -13,6 +13,7 @@ console, and runs until Ctrl-C. It has no options, only environment variables:
   PRAGMA_SERVERS=docker    Prefer servers in Docker to those on this machine
   PRAGMA_LIVE_DEMO=off     Do not simulate live orders
   SANDBOXES=off            Do not offer sandboxes
+  LISTEN_HOST=0.0.0.0      Let other machines reach all of this
   PUBLIC_URL, DOCS_URL, CONSOLE_URL
                            URLs for other machines, instead of localhost
 
