@@ -6,14 +6,10 @@ import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
+import { storeKey } from "./session.ts";
 
-interface CreateSandboxProps {
-  installation: Installation;
-  onSignIn: (apiKey: string) => Promise<void>;
-}
-
-/** Creates a sandbox for a reader without a key, shows its key once, and then signs in with it. */
-export function CreateSandbox({ installation, onSignIn }: CreateSandboxProps) {
+/** Creates a sandbox for a reader without a key, shows its key once, and then opens its view with it. */
+export function CreateSandbox({ installation }: { installation: Installation }) {
   const [created, setCreated] = useState<ApiSchemaTypes["CreatedSandbox"] | null>(null);
   const [isPending, setIsPending] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -30,11 +26,10 @@ export function CreateSandbox({ installation, onSignIn }: CreateSandboxProps) {
       const api = createAdminApiClient({ baseUrl: installation.apiUrl, apiKey: "", retries: 1 });
       setCreated((await api.POST("/v1/sandboxes")).data);
     });
-  const open = (apiKey: string) =>
-    run(async () => {
-      history.replaceState(null, "", "/sandbox");
-      await onSignIn(apiKey);
-    });
+  const open = (apiKey: string) => {
+    storeKey(apiKey);
+    location.assign("/sandbox");
+  };
 
   return (
     <section className="sign-in-card" aria-labelledby="create-sandbox">
@@ -54,7 +49,7 @@ export function CreateSandbox({ installation, onSignIn }: CreateSandboxProps) {
             </p>
             <CopyButton value={created.apiKey} label={text.sandbox.create.copyKey} />
           </div>
-          <Button variant="primary" isPending={isPending} onPress={() => void open(created.apiKey)}>
+          <Button variant="primary" onPress={() => open(created.apiKey)}>
             {text.sandbox.create.open}
           </Button>
         </>

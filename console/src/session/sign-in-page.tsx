@@ -95,7 +95,7 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
           <a href={`${installation.docsUrl}/authentication`}>{text.signIn.howToGetKey}</a>
         </p>
       </main>
-      {installation.hasSandboxes && <CreateSandbox installation={installation} onSignIn={onSignIn} />}
+      {installation.hasSandboxes && <CreateSandbox installation={installation} />}
     </div>
   );
 }

@@ -65,8 +65,12 @@ it("answers VAT by rate and service type, in a table with the words of the other
   await page.getByRole("option", { name: "Service type" }).click();
   await page.getByRole("heading", { name: "VAT by VAT rate and service type" }).waitFor();
   expect(new URL(page.url()).search).toContain("by=taxRate&thenBy=serviceType");
-  const rows = await page.getByRole("row").allTextContents();
-  expect(rows.slice(1).join("\n")).toMatch(/^\d+(\.\d)?%(In the restaurant|Takeout|Delivery|Unknown)€/);
+  // Until the answer arrives, the table is that of the previous question.
+  await page
+    .getByRole("row")
+    .filter({ hasText: /^\d+(\.\d)?%(In the restaurant|Takeout|Delivery|Unknown)€/ })
+    .first()
+    .waitFor();
   expect(errors).toEqual([]);
   await close();
 });
