@@ -231,7 +231,7 @@ describe("GET /v1/usage/failures/", () => {
     const [older, newer] = failures.map(({ keyId: _, ...fields }) => ({
       ...fields,
       ...{ id: expect.any(String), keyId, keyPrefix: prefix, locationId },
-      ...{ consumerName: "Acme", locationName: null },
+      ...{ consumerId: expect.any(String), consumerName: "Acme", locationName: null },
     }));
     expect(await listFailures("", principal)).toEqual([newer, older]);
   });
