@@ -1,7 +1,7 @@
 import { sleep } from "../concurrency/sleep.ts";
 
 /** In CI, files that start whole installations share two cores, so that everything can take several times as long. */
-const patience = process.env.CI ? 3 : 1;
+const timeoutFactor = process.env.CI ? 3 : 1;
 
 /**
  * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
@@ -16,7 +16,7 @@ export async function eventually<T>(
   { timeoutSeconds = 20 } = {},
 ): Promise<T> {
   const started = Date.now();
-  const maxSeconds = timeoutSeconds * patience;
+  const maxSeconds = timeoutSeconds * timeoutFactor;
   const deadline = started + maxSeconds * 1000;
   let lastError: unknown;
   while (Date.now() < deadline) {
