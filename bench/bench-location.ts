@@ -19,6 +19,8 @@ const benchScopes: ApiScope[] = [
   "webhooks:write",
   "catalog:read",
   "locations:read",
+  "usage:read",
+  "accounting:write",
 ];
 
 export async function createBenchLocation({

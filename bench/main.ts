@@ -12,6 +12,7 @@ import { describeLocalCommandError, printLine, runTaskWithProgress } from "../de
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
 import { type BenchmarkDefinition, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
+import { consoleBenchmark } from "./benchmarks/console.ts";
 import { webhookDeliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
 import { webhookDeliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
 import { fairnessBenchmark } from "./benchmarks/fairness.ts";
@@ -44,6 +45,7 @@ const benchmarks: BenchmarkDefinition[] = [
   slowWebhookEndpointsBenchmark,
   memoryBenchmark,
   fairnessBenchmark,
+  consoleBenchmark,
   paginationDepthBenchmark,
   metricsBenchmark,
   storedBytesBenchmark,

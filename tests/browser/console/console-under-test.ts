@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { chromium, type Page } from "playwright-core";
 import { chromiumFlags, findChromium } from "../../../deploy/local/testing/chromium.js";
+import { createSignInScript, startConsoleServer } from "../../../deploy/local/testing/console-server.js";
 
 const consoleFolder = join(
   findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
@@ -37,24 +35,14 @@ export interface ConsoleTab {
 /** Serves the console that `npm test` or `node console/build.mjs` built, for the API at this URL. */
 export async function startConsoleInBrowser(
   apiUrl: string,
-  { hasSandboxes = false }: { hasSandboxes?: boolean } = {},
+  options: { hasSandboxes?: boolean } = {},
 ): Promise<ConsoleUnderTest> {
-  if (!existsSync(join(consoleFolder, "build", "index.html")))
-    throw new Error("Build the console first: node console/build.mjs");
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("Chromium was not found: run the tests with npm test.");
-  const server = spawn(process.execPath, [join(consoleFolder, "serve.mjs"), "0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: {
-      ...{ ...process.env, PUBLIC_URL: apiUrl, DOCS_URL: "http://localhost:3000/docs" },
-      SANDBOXES: hasSandboxes ? "on" : "off",
-    },
-  });
-  const [output] = await once(server.stdout, "data");
-  const url = /http:\S+/.exec(String(output))?.[0] ?? "";
+  const server = await startConsoleServer(consoleFolder, apiUrl, options);
   const browser = await chromium.launch({ executablePath, args: chromiumFlags });
   return {
-    url,
+    url: server.url,
     async openView(path, { apiKey, colorScheme = "light", width = 1440 } = {}) {
       const context = await browser.newContext({
         colorScheme,
@@ -63,24 +51,18 @@ export async function startConsoleInBrowser(
         reducedMotion: "reduce",
       });
       const page = await context.newPage();
-      if (apiKey !== undefined) await page.addInitScript(storeKeyOnce(apiKey));
+      if (apiKey !== undefined) await page.addInitScript(createSignInScript(apiKey));
       const errors: string[] = [];
       page.on("console", (message) => {
         if (message.type() === "error") errors.push(message.text());
       });
       page.on("pageerror", (error) => errors.push(String(error)));
-      await page.goto(`${url}${path}`);
+      await page.goto(`${server.url}${path}`);
       return { page, errors, close: () => context.close() };
     },
     async close() {
       await browser.close();
-      server.kill();
+      server.stop();
     },
   };
 }
-
-/** A script that signs the tab in. It stores the key only once, so that the test can sign out. */
-const storeKeyOnce = (apiKey: string) => `if (!sessionStorage.getItem("isOldTab")) {
-  sessionStorage.setItem("isOldTab", "true");
-  sessionStorage.setItem("pragma.console.apiKey", ${JSON.stringify(apiKey)});
-}`;
