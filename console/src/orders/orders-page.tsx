@@ -7,12 +7,13 @@ import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
 import { DayRangeField, Filters } from "../ui/fields.tsx";
-import { Loaded } from "../ui/loaded.tsx";
+import { Loaded, Progress } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { OrderTable } from "./order-table.tsx";
-import { maxSearchedOrders, searchOrders } from "./search-orders.ts";
+import { maxSearchedOrders, useOrderSearch } from "./use-order-search.ts";
 
 const route = getRouteApi("/orders");
 const pageSize = 25;
@@ -103,27 +104,27 @@ function OrderList() {
 }
 
 function FoundOrders({ find }: { find: string }) {
-  const { number, currency } = useFormats();
-  const filters = useOrderQuery();
-  const query = useApi(["orders", "search", filters, find], (api, { signal }) =>
-    searchOrders(api, { filters, find, currency, signal }),
-  );
+  const { number } = useFormats();
+  const { found, searchedCount, totalCount, isSearching, url, error, goOn } = useOrderSearch(useOrderQuery(), find);
+  const isComplete = !isSearching && !error;
   return (
     <>
       <div className="actions actions-end">
-        <CopyRequest url={query.data?.url} label={text.orders.copySearched} />
+        <CopyRequest url={url} label={text.orders.copySearched} />
       </div>
-      <Loaded query={query}>
-        {({ found, searchedCount, totalCount }) => (
-          <>
-            <p role="status">
-              {text.orders.found(found.length)} {text.orders.searched(number(searchedCount), number(totalCount))}
-              {searchedCount < totalCount && ` ${text.orders.chooseFewerDays}`}
-            </p>
-            <OrderTable orders={found} empty={text.orders.nothingFound} />
-          </>
-        )}
-      </Loaded>
+      {error && <ErrorNotice error={error} isRetrying={isSearching} onRetry={goOn} />}
+      {found ? (
+        <>
+          <p role="status">
+            {text.orders.found(found.length)}{" "}
+            {(isComplete ? text.orders.searched : text.orders.searching)(number(searchedCount), number(totalCount))}
+            {isComplete && searchedCount < totalCount && ` ${text.orders.chooseFewerDays}`}
+          </p>
+          {(found.length > 0 || isComplete) && <OrderTable orders={found} empty={text.orders.nothingFound} />}
+        </>
+      ) : (
+        !error && <Progress />
+      )}
     </>
   );
 }

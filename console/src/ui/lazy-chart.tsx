@@ -2,9 +2,12 @@ import { lazy, Suspense } from "react";
 import type { ChartProps } from "./chart.tsx";
 import { Progress } from "./loaded.tsx";
 
-const Chart = lazy(() => import("./chart.tsx"));
+// Requested at once, because the figures are often there before the code of the chart.
+const loading = import("./chart.tsx");
+loading.catch(() => {});
+const Chart = lazy(() => loading);
 
-/** A chart, whose code is loaded with the first chart that is shown. */
+/** A chart, whose code is loaded together with the first view that has one. */
 export const LazyChart = (props: ChartProps) => (
   <Suspense
     fallback={

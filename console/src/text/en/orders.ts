@@ -20,6 +20,7 @@ export const ordersTexts = {
     copySearched: "Copy the first request as curl",
     found: (count: number) => plural(count, { one: "# order matches.", other: "# orders match." }),
     searched: (searched: string, total: string) => `Searched ${searched} of ${total} orders.`,
+    searching: (searched: string, total: string) => `Searching… ${searched} of ${total} orders so far.`,
     chooseFewerDays: "Choose fewer days to search the others.",
     nothingFound: "None of these orders has this table, amount or ID.",
     ofReport: "Only this report",
