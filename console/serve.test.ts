@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -40,6 +41,17 @@ it.each(["bytes=0-4", "bytes=-5", "bytes=5", "lines=1-2"])("ignores the range %s
   const response = await fetch(url, { headers: { range } });
   expect(response.status).toBe(200);
   expect(await response.text()).toBe(whole);
+});
+
+it("never answers a request twice, even if its body is invalid", async () => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("utf8");
+  let received = "";
+  socket.on("data", (text) => (received += text)).on("error", () => {});
+  socket.write("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
+  await once(socket, "data");
+  socket.write("zz\r\n\r\n");
+  await once(socket, "close");
+  expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 405"]);
 });
 
 it("states the URLs of the API and of the documentation, and forbids everything else", async () => {

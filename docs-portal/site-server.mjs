@@ -27,6 +27,8 @@ export function createSiteServer(handleRequest) {
       if (connection.unanswered >= maxPipelinedRequests) return void socket.destroy();
       connection.unanswered += 1;
       connection.timeout ??= setTimeout(() => socket.destroy(), maxResponseTimeMs);
+      // Nothing reads a body. If it is invalid, Node would respond to the request once more.
+      if (incoming.headers["transfer-encoding"] || incoming.headers["content-length"]) outgoing.shouldKeepAlive = false;
       outgoing.once("close", () => {
         connection.unanswered -= 1;
         clearTimeout(connection.timeout);

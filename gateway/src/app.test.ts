@@ -285,13 +285,19 @@ describe("pages of other origins", () => {
   });
 
   it("cannot create a sandbox if their origin is not configured", async () => {
-    const createSandbox = (origin: string, site: string) =>
-      gateway.request("/v1/sandboxes", { method: "POST", headers: { origin, "sec-fetch-site": site } });
+    const createSandbox = (origin: string, site?: string) =>
+      gateway.request("/v1/sandboxes", {
+        method: "POST",
+        headers: { origin, ...(site && { "sec-fetch-site": site }) },
+      });
     for (const origin of ["https://elsewhere.example", "null"]) {
-      const rejected = await createSandbox(origin, "cross-site");
-      expect(rejected.status).toBe(403);
-      expect((await parseProblem(rejected)).code).toBe("origin_forbidden");
+      for (const site of ["cross-site", undefined]) {
+        const rejected = await createSandbox(origin, site);
+        expect(rejected.status).toBe(403);
+        expect((await parseProblem(rejected)).code).toBe("origin_forbidden");
+      }
     }
+    expect((await createSandbox("https://portal.example")).status).not.toBe(403);
     expect((await createSandbox("https://portal.example", "cross-site")).status).not.toBe(403);
     expect((await createSandbox("https://elsewhere.example", "same-site")).status).not.toBe(403);
   });

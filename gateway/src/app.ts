@@ -157,7 +157,10 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
  */
 const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
   const { incoming, outgoing } = context.env;
-  if (incoming.headers["sec-fetch-site"] === "cross-site" && !outgoing.hasHeader("access-control-allow-origin"))
+  const { origin, "sec-fetch-site": site } = incoming.headers;
+  // Browsers do not send `Sec-Fetch-Site` to a server without TLS that is not on their own machine.
+  const isOtherSite = site === undefined ? origin !== undefined : site === "cross-site";
+  if (isOtherSite && !outgoing.hasHeader("access-control-allow-origin"))
     throw new ApiError("origin_forbidden", {
       detail: "The operator has not allowed web pages of this origin to call the API. Send the request from a server.",
     });

@@ -146,7 +146,7 @@ it("keeps of a failed request what its developer needs, without received values"
   const issue = (message: string, path = "a") => ({ in: "body" as const, path, code: "custom" as const, message });
   const requestIssues = [
     issue('Must be a UUID; got "jean@example.com"'),
-    issue("x".repeat(1_000), "y".repeat(1_000)),
+    issue("x".repeat(1_000), `[0]${".rowList[11]".repeat(100)}`),
     ...Array.from({ length: 10 }, () => issue("Is required")),
   ];
   counter.add(request({ status: 400, path: "/v1/orders/jean@example.com", requestIssues, requestBytes: 12 }), now);
@@ -154,8 +154,21 @@ it("keeps of a failed request what its developer needs, without received values"
   expect(failure).toMatchObject({ path: "/v1/orders/{hidden}", requestBytes: 12 });
   expect(failure?.issues).toHaveLength(5);
   expect(failure?.issues[0]).toEqual(issue("Must be a UUID"));
-  expect(failure?.issues[1]).toMatchObject({ path: "y".repeat(120), message: "x".repeat(240) });
+  expect(failure?.issues[1]).toMatchObject({
+    path: `[0]${".rowList[11]".repeat(100)}`.slice(0, 120),
+    message: "x".repeat(240),
+  });
 });
+
+it.each(["pragma_0123456789ABCDEFGHIJ", "Dupont.0612345678", "0612345678", "jean@example.com", "x".repeat(41)])(
+  "hides the name %s that a client gave to a parameter",
+  (path) => {
+    const counter = createUsageCounter(new Set());
+    const requestIssues = [{ in: "query" as const, path, code: "unknown_parameter" as const, message: "Is unknown" }];
+    counter.add(request({ status: 400, requestIssues }), now);
+    expect(takeAll(counter).failures[0]?.issues[0]?.path).toBe("{hidden}");
+  },
+);
 
 it("fits into a NATS message of 1 MiB, whatever failed", () => {
   const counter = createUsageCounter(new Set());

@@ -121,15 +121,19 @@ export function createUsageCounter(pathWords: ReadonlySet<string>) {
   };
 }
 
-/** The paths of issues that consist of names of fields and indexes. Others contain what a client chose freely. */
-const namePattern = /^[A-Za-z0-9_.[\]-]*$/;
+/**
+ * The paths of issues that consist of words and indexes, as the names of fields do. Others contain what a client chose
+ * freely: a key or a phone number can be sent as the name of a parameter.
+ */
+const fieldPathPattern =
+  /^(?:[A-Za-z][A-Za-z_-]{0,39}\d{0,2}|\[\d{1,6}\])?(?:\.[A-Za-z][A-Za-z_-]{0,39}\d{0,2}|\[\d{1,6}\])*$/;
 
 /** Returns the first issues, without received values, and cut to the lengths that a batch allows. */
 function toStoredIssues(issues: readonly RequestIssue[] = []): StoredFailure["issues"] {
   const { issuePath, issueMessage } = failedRequestTextLimits;
   return issues.slice(0, maxStoredIssues).map(({ in: part, path, code, message }) => ({
     in: part,
-    path: namePattern.test(path) ? path.slice(0, issuePath) : hiddenText,
+    path: fieldPathPattern.test(path) ? path.slice(0, issuePath) : hiddenText,
     code,
     message: removeControls(withoutReceivedValue(message).slice(0, issueMessage)),
   }));

@@ -39,6 +39,21 @@ describe("an HTTP server", () => {
       await expect(fetch(`http://${host}:${running.port}`)).rejects.toThrow("fetch failed");
   });
 
+  it("never responds twice to a request that it answered before its body arrived", async () => {
+    const running = await startHttpServer(() => new Response("rejected", { status: 405 }), { port: 0 });
+    for (const invalidBody of ["zz\r\n\r\n", `0\r\nx: ${"x".repeat(100_000)}\r\n\r\n`]) {
+      const socket = connect(running.port, "127.0.0.1").setEncoding("utf8");
+      let received = "";
+      socket.on("data", (text) => (received += text)).on("error", () => {});
+      socket.write("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
+      await once(socket, "data");
+      socket.write(invalidBody);
+      await once(socket, "close");
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 405"]);
+    }
+    await running.stop();
+  });
+
   it("finishes a running request when it stops, without waiting for its connection to time out", async () => {
     const agent = new Agent({ keepAlive: true });
     let onStarted = () => {};

@@ -84,6 +84,8 @@ interface ConnectionState {
   unusedSince: number;
   /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
+  /** A request whose body had not arrived when its response closed. What follows is this body, not another request. */
+  answeredRequest: IncomingMessage | undefined;
   pendingResponses: number;
   /** The time from which the connection closes after its next response, as of `performance.now()`. */
   expiresAt: number;
@@ -124,10 +126,12 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
     const previous = connection.latestResponse;
     connection.unusedSince = Number.POSITIVE_INFINITY;
     connection.latestResponse = outgoing;
+    connection.answeredRequest = undefined;
     connection.pendingResponses += 1;
     outgoing.once("close", () => {
       connection.pendingResponses -= 1;
       if (connection.latestResponse === outgoing) connection.latestResponse = undefined;
+      if (!incoming.complete) connection.answeredRequest = incoming;
     });
     if (!previous) return void handleRequest(incoming, outgoing);
     previous.once("close", () => {
@@ -145,12 +149,17 @@ export async function startHttpServer(fetch: FetchHandler, options: ListenOption
   server.on("connection", (socket: Socket) => {
     const openedAt = performance.now();
     const expiresAt = openedAt + maxConnectionAgeMs * (1 + Math.random() / 5);
-    connections.set(socket, { unusedSince: openedAt, latestResponse: undefined, pendingResponses: 0, expiresAt });
+    connections.set(socket, {
+      ...{ unusedSince: openedAt, expiresAt, pendingResponses: 0 },
+      ...{ latestResponse: undefined, answeredRequest: undefined },
+    });
     socket.once("close", () => connections.delete(socket));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const hasBegunResponse = connections.get(socket)?.latestResponse?.headersSent;
-    if (!socket.writable || hasBegunResponse || error.code === "ECONNRESET") return void socket.destroy();
+    const { latestResponse, answeredRequest } = connections.get(socket) ?? {};
+    // A second response to one request could reach another client of a proxy.
+    const hasResponse = latestResponse?.headersSent || answeredRequest?.complete === false;
+    if (!socket.writable || hasResponse || error.code === "ECONNRESET") return void socket.destroy();
     socket.end(formatUnparsedRequestResponse(error, docsUrl), () => socket.destroy());
   });
   configure?.(server);
