@@ -72,7 +72,10 @@ const widths = checksAllPages ? [1440, 768, 390] : [1440];
 let documentationSite: DocumentationSiteUnderTest;
 let routes: string[];
 beforeAll(async () => {
-  documentationSite = await startSiteInBrowser();
+  // The pages contain the URLs of an installation, which the server puts both into their HTML and into their scripts.
+  documentationSite = await startSiteInBrowser({
+    environment: { PUBLIC_URL: "https://api.bistro.example", CONSOLE_URL: "https://console.bistro.example" },
+  });
   const sitemap = await (await fetch(`${documentationSite.url}/sitemap.xml`)).text();
   routes = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, path = ""]) => path);
 });
@@ -122,6 +125,17 @@ describe("a page", () => {
     tab = await documentationSite.openTab("/");
   });
   afterAll(() => tab?.close());
+
+  // The tests of the checked pages also check this.
+  it.each(otherPages.filter((path) => !checkedPages.includes(path)))(
+    "at %s logs no error when it becomes interactive",
+    async (path) => {
+      tab.consoleErrors.length = 0;
+      await tab.page.goto(`${documentationSite.url}${path}`);
+      await waitUntilHydrated(tab.page);
+      expect(tab.consoleErrors).toEqual([]);
+    },
+  );
 
   it.each(checkedPages)(
     "at %s has no serious accessibility violations in both color modes at every width",

@@ -10,14 +10,47 @@ const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-";
  * and before a parameter or a fragment. The origin stays whole, because the server replaces it.
  */
 const urlBreakOpportunity = new RegExp(`(?<=[^:/]/)(?=[\\w<{])|(?<=[a-z]_)(?=[a-z])|(?=[?&#][\\w])|(?<==)(?=${uuid})`);
+/** The origins that `installation-urls.mjs` can replace, and those with which it can replace them. */
+const originPattern = /https?:\/\/[A-Za-z0-9.:[\]-]+/g;
 
 /** Returns the tokens of a line, of which those of the type `unbroken` never wrap inside. */
 export function splitLine(line: Token[]): Token[] {
-  return joinSpaces(joinBackslash(line.flatMap(splitToken)));
+  return joinSpaces(joinBackslash(joinOrigins(line).flatMap(splitToken)));
 }
 
 export function isUnbroken({ types }: Token): boolean {
   return types.includes("unbroken");
+}
+
+/**
+ * Puts each origin into one token. In the default of a shell variable, Prism splits it at colons and slashes: the server
+ * would not find it in the HTML, but would in the script, so that the text of the page would change when it becomes
+ * interactive.
+ */
+function joinOrigins(line: Token[]): Token[] {
+  const text = line.map(({ content }) => content).join("");
+  const origins = [...text.matchAll(originPattern)].map(({ 0: origin, index }) => ({
+    start: index,
+    end: index + origin.length,
+  }));
+  if (origins.length === 0) return line;
+  const joined: Token[] = [];
+  let position = 0;
+  for (const token of line) {
+    const start = position;
+    position += token.content.length;
+    const previous = joined.at(-1);
+    // An origin that began in an earlier token continues in this one.
+    const begun = origins.find((origin) => origin.start < start && start < origin.end);
+    if (!previous || !begun) {
+      joined.push(token);
+      continue;
+    }
+    const length = Math.min(begun.end, position) - start;
+    joined.splice(-1, 1, { ...previous, content: previous.content + token.content.slice(0, length) });
+    if (length < token.content.length) joined.push({ ...token, content: token.content.slice(length) });
+  }
+  return joined;
 }
 
 function splitToken(token: Token): Token[] {
