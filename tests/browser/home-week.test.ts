@@ -45,6 +45,24 @@ async function openWeek({ width = 1440, hasDemoKey = false, access = {} as Recor
   return { ...tab, origins, status: page.getByRole("main").getByRole("status") };
 }
 
+/**
+ * Opens the home page in a window in which the week is far below, and scrolls to it. The scripts that the page requests
+ * from then on wait until the test sends or drops them.
+ */
+async function openWithHeldScripts() {
+  const tab = await siteWithDemo.openTab("/", { viewport: { width: 390, height: 500 }, hasOwnCache: true });
+  const { page } = tab;
+  let release: (isSent: boolean) => void = () => {};
+  const decision = new Promise<boolean>((resolve) => {
+    release = resolve;
+  });
+  await page.route("**/demo-access.json", (route) => route.fulfill({ json: { apiKey: null } }));
+  await page.route("**/assets/js/**", async (route) => ((await decision) ? route.continue() : route.abort()));
+  await page.getByRole("heading", { name: "A week of the demo" }).scrollIntoViewIfNeeded();
+  const charts = page.locator("main [role=img]");
+  return { ...tab, charts, sendScripts: () => release(true), dropScripts: () => release(false) };
+}
+
 const waitForCharts = (page: Page) =>
   waitForExpression(page, `document.querySelectorAll("main [role=img] canvas").length === 4`);
 
@@ -83,6 +101,33 @@ describe("the week on the home page, without an API", () => {
     await page.emulateMedia({ colorScheme: "light" });
     await waitForExpression(page, "document.documentElement.dataset.theme === 'light'");
     expect(await findColorViolations(page)).toEqual([]);
+    await close();
+  });
+
+  it("shows placeholders of the same size until the charts are drawn", async () => {
+    const { page, sendScripts, charts, close } = await openWithHeldScripts();
+    expect(await charts.count()).toBe(4);
+    await page.locator("main [role=img][aria-busy=true] [data-placeholder]").nth(3).waitFor();
+    const backgrounds = await page.evaluate<string[]>(
+      `[...document.querySelectorAll("[data-placeholder]")].map((part) => getComputedStyle(part).backgroundImage)`,
+    );
+    expect(backgrounds).not.toContain("none");
+    const heights = `[...document.querySelectorAll("main, main section, main [role=img]")].map((part) => part.clientHeight)`;
+    const before = await page.evaluate(heights);
+    sendScripts();
+    await waitForCharts(page);
+    expect(await page.evaluate(heights)).toEqual(before);
+    expect(await page.locator("main [role=img][aria-busy=false]").count()).toBe(4);
+    await close();
+  });
+
+  it("refers to the tables if the charts do not load", async () => {
+    const { charts, dropScripts, consoleErrors, close } = await openWithHeldScripts();
+    dropScripts();
+    await expect
+      .poll(() => charts.allTextContents())
+      .toEqual(Array(4).fill("This chart did not load. Reload the page, or open the table."));
+    expect(consoleErrors.filter((error) => !error.includes("net::ERR_FAILED"))).toEqual([]);
     await close();
   });
 

@@ -5,6 +5,7 @@ import { formatCurrencyAmount } from "../../money/format-amount.ts";
 import { type ChartPoint, createChartOptions } from "./chart-options.ts";
 import styles from "./demo-week.module.css";
 import type { WeekChart } from "./figures.ts";
+import { useUPlot } from "./use-uplot.ts";
 
 const columnsHeight = 220;
 /** The height of the legend with its margin. A chart without a legend is higher, so that it ends beside its neighbor. */
@@ -13,19 +14,21 @@ const heightOfBar = 30;
 
 /**
  * Renders a chart as an image that its summary describes. uPlot, which draws it, is loaded when `isNear` becomes true,
- * so that the page appears without waiting for it. The table with the same figures is not part of the chart.
+ * so that the page appears without waiting for it. A placeholder of the same size is shown until then. The table with the
+ * same figures is not part of the chart.
  */
 export function WeekChartView({ chart, isNear }: { chart: WeekChart; isNear: boolean }): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   const [point, setPoint] = useState<ChartPoint>();
+  const Plot = useUPlot(isNear);
   const hasLegend = chart.series.length > 1;
   const height =
     chart.shape === "bars" ? chart.labels.length * heightOfBar : columnsHeight + (hasLegend ? 0 : legendHeight);
   useEffect(() => {
     const element = frame.current;
-    if (!isNear || !element) return;
-    return drawChart(element, chart, height, setPoint);
-  }, [chart, height, isNear]);
+    if (!Plot || !element) return;
+    return drawChart(element, { Plot, chart, height, onPoint: setPoint });
+  }, [chart, height, Plot]);
 
   return (
     <>
@@ -38,8 +41,16 @@ export function WeekChartView({ chart, isNear }: { chart: WeekChart; isNear: boo
           ))}
         </ul>
       )}
-      <div className={styles.chart} role="img" aria-label={`${chart.title}: ${chart.summary}`} style={{ height }}>
-        <div ref={frame} className={styles.frame} />
+      <div
+        className={styles.chart}
+        role="img"
+        aria-label={`${chart.title}: ${chart.summary}`}
+        aria-busy={Plot === undefined}
+        style={{ height }}
+      >
+        <div ref={frame} className={styles.frame} data-placeholder={Plot === undefined ? chart.shape : undefined}>
+          {Plot === null && "This chart did not load. Reload the page, or open the table."}
+        </div>
         {point && <ChartTooltip chart={chart} point={point} />}
       </div>
     </>
@@ -65,32 +76,28 @@ function ChartTooltip({ chart, point: { index, left, top } }: { chart: WeekChart
   );
 }
 
-/** Draws the chart into the element once uPlot is loaded, and follows its width and the color mode until it is removed. */
-function drawChart(
-  element: HTMLElement,
-  chart: WeekChart,
-  height: number,
-  onPoint: (point: ChartPoint | undefined) => void,
-): () => void {
-  let plot: uPlot | undefined;
-  let isRemoved = false;
+interface DrawnChart {
+  Plot: typeof uPlot;
+  chart: WeekChart;
+  height: number;
+  onPoint(point: ChartPoint | undefined): void;
+}
+
+/** Draws the chart into the element, and follows its width and the color mode until it is removed. */
+function drawChart(element: HTMLElement, { Plot, chart, height, onPoint }: DrawnChart): () => void {
+  const { clientWidth: width } = element;
+  const { options, data } = createChartOptions(chart, { Plot, element, width, height, onPoint });
+  const plot = new Plot(options, data, element);
   const resizeObserver = new ResizeObserver(() => {
-    if (plot && plot.width !== element.clientWidth) plot.setSize({ width: element.clientWidth, height });
+    if (plot.width !== element.clientWidth) plot.setSize({ width: element.clientWidth, height });
   });
-  const colorModeObserver = new MutationObserver(() => plot?.redraw(false, true));
-  void import("uplot").then(({ default: Plot }) => {
-    if (isRemoved) return;
-    const { clientWidth: width } = element;
-    const { options, data } = createChartOptions(chart, { Plot, element, width, height, onPoint });
-    plot = new Plot(options, data, element);
-    resizeObserver.observe(element);
-    colorModeObserver.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  });
+  const colorModeObserver = new MutationObserver(() => plot.redraw(false, true));
+  resizeObserver.observe(element);
+  colorModeObserver.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return () => {
-    isRemoved = true;
     resizeObserver.disconnect();
     colorModeObserver.disconnect();
-    plot?.destroy();
+    plot.destroy();
     onPoint(undefined);
   };
 }
