@@ -56,7 +56,7 @@ export function DaysPage() {
           isWideOnly: true,
           cell: ({ tillCount }) => formats.number(tillCount),
         },
-        { header: text.days.failedChecks, isWideOnly: true, cell: (day) => <FailedChecks day={day} /> },
+        { header: text.days.failedChecks, isMergedIfNarrow: true, cell: (day) => <FailedChecks day={day} /> },
       ]}
     />
   );

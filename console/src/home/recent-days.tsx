@@ -50,7 +50,7 @@ export function RecentDays({ days, today, count }: { days: readonly Day[]; today
         },
         {
           header: text.days.failedChecks,
-          isWideOnly: true,
+          isMergedIfNarrow: true,
           cell: ({ day }) => (day ? <FailedChecks day={day} /> : null),
         },
       ]}

@@ -21,7 +21,7 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
     getKey={({ id }) => id}
     empty={empty}
     columns={[
-      { header: text.operator.when, isWideOnly: true, cell: ({ createdAt }) => <AuditTime at={createdAt} /> },
+      { header: text.operator.when, isMergedIfNarrow: true, cell: ({ createdAt }) => <AuditTime at={createdAt} /> },
       { header: text.operator.action, isRowHeader: true, cell: (event) => <AuditedChange event={event} /> },
       { header: text.operator.actor, cell: ({ actor }) => <Actor actor={actor} /> },
       ...(locationNames

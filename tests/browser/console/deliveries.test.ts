@@ -140,6 +140,21 @@ describe("the deliveries", () => {
     await close();
   });
 
+  it("show on a phone the columns that it lacks, on request", async () => {
+    const { page, close } = await site.openView("/webhooks/deliveries", { apiKey: testLocation.key, width: 390 });
+    const shown = page.locator("thead th").filter({ visible: true });
+    await shown.first().waitFor();
+    expect(await shown.allTextContents()).toEqual(["Event", "State", "Created"]);
+    await page.getByRole("button", { name: "More columns: Next attempt, Endpoint" }).click();
+    expect(await shown.allTextContents()).toEqual(["Event", "State", "Created", "Next attempt", "Endpoint"]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.getByRole("button", { name: "Fewer columns" }).click();
+    expect(await shown.allTextContents()).toEqual(["Event", "State", "Created"]);
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await expect.poll(() => page.getByText("More columns").isVisible()).toBe(false);
+    await close();
+  });
+
   it("stay as they are while updates are paused", async () => {
     const { page, close } = await site.openView("/webhooks/deliveries", { apiKey: testLocation.key });
     const rows = page.getByRole("rowheader");

@@ -60,6 +60,21 @@ it("shows each day with its failed checks, and sales against the week before", a
   await close();
 });
 
+it("shows failed checks on a phone below the state of the day, without a column of their own", async () => {
+  const { page, close } = await site.openView("/", { apiKey: testLocation.key, width: 390 });
+  const days = page.getByRole("region", { name: "Today and the last 14 days" });
+  await days.getByText("Cash difference").filter({ visible: true }).waitFor();
+  await days.getByRole("button", { name: "More columns: Orders", exact: true }).click();
+  expect(await days.locator("thead th").filter({ visible: true }).allTextContents()).toEqual([
+    "Day",
+    "State",
+    "Sales",
+    "Orders",
+  ]);
+  expect(await days.getByText("Cash difference").filter({ visible: true }).count()).toBe(1);
+  await close();
+});
+
 it("has no violations", async () => {
   await checkView(site, "/", testLocation.key, async (page) => {
     await page.getByRole("img", { name: /^Sales by day/ }).waitFor();

@@ -30,6 +30,10 @@ export const sharedTexts = {
     previous: "Previous",
     next: "Next",
   },
+  table: {
+    more: (columns: readonly string[]) => `More columns: ${columns.join(", ")}`,
+    fewer: "Fewer columns",
+  },
   filters: { label: "Filters", since: "From", until: "To", all: "All", remove: "Remove" },
   choice: {
     find: (label: string) => `Find ${label.toLowerCase()} by name`,
