@@ -10,7 +10,7 @@ import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { type AccountingExport, AccountingExportState } from "./accounting-export-state.tsx";
 import { getRefetchMs, isUnfinished } from "./bulk-export.ts";
-import { ExportFile } from "./export-file.tsx";
+import { ExportFile, ExportFiles } from "./export-files.tsx";
 import { RefusedTills } from "./refused-tills.tsx";
 
 const route = getRouteApi("/exports/accounting/$id");
@@ -75,30 +75,27 @@ function Files({ item: { id, files } }: { item: AccountingExport }) {
   const nameOf = (configId: string) =>
     configs.data?.data.data.find((config) => config.id === configId)?.name ?? configId.slice(0, 8);
   return (
-    <Section title={text.exports.files}>
-      {files.length === 0 && <p className="empty">{text.accounting.noFiles}</p>}
-      <ul className="cards">
-        {files.map((file) => (
-          <ExportFile
-            key={file.number}
-            name={file.name}
-            bytes={file.size}
-            open={(api) =>
-              api.GET("/v1/accounting/exports/{id}/files/{number}", {
-                params: { path: { id, number: file.number } },
-                parseAs: "stream",
-              })
-            }
-            details={[
-              nameOf(file.accountingConfigId),
-              text.accounting.providers[file.accountingProvider],
-              text.accounting.tillCount(file.tills),
-              text.accounting.entryCount(file.entries),
-              bytes(file.size),
-            ]}
-          />
-        ))}
-      </ul>
-    </Section>
+    <ExportFiles empty={text.accounting.noFiles}>
+      {files.map((file) => (
+        <ExportFile
+          key={file.number}
+          name={file.name}
+          bytes={file.size}
+          open={(api) =>
+            api.GET("/v1/accounting/exports/{id}/files/{number}", {
+              params: { path: { id, number: file.number } },
+              parseAs: "stream",
+            })
+          }
+          details={[
+            nameOf(file.accountingConfigId),
+            text.accounting.providers[file.accountingProvider],
+            text.accounting.tillCount(file.tills),
+            text.accounting.entryCount(file.entries),
+            bytes(file.size),
+          ]}
+        />
+      ))}
+    </ExportFiles>
   );
 }

@@ -15,7 +15,7 @@ import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { type BulkExport, getRefetchMs, isUnfinished } from "./bulk-export.ts";
 import { DownloadButton, type DownloadButtonProps } from "./download-button.tsx";
-import { ExportFile } from "./export-file.tsx";
+import { ExportFile, ExportFiles } from "./export-files.tsx";
 import { BulkExportState } from "./export-state.tsx";
 
 const route = getRouteApi("/exports/$id");
@@ -88,18 +88,14 @@ function Files({ item }: { item: BulkExport }) {
   const { dayWithYear, bytes } = useFormats();
   const { id, files, state } = item;
   if (state !== "done")
-    return isUnfinished(item) ? (
-      <Section title={text.exports.files}>
-        <p className="empty">{text.exports.filesLater}</p>
-      </Section>
-    ) : null;
+    return isUnfinished(item) ? <ExportFiles empty={text.exports.filesLater}>{[]}</ExportFiles> : null;
   const open =
     (name: string): DownloadButtonProps["open"] =>
     (api) =>
       api.GET("/v1/exports/{id}/files/{name}", { params: { path: { id, name } }, parseAs: "stream" });
   return (
-    <Section
-      title={text.exports.files}
+    <ExportFiles
+      empty={text.exports.noFiles}
       actions={
         <DownloadButton
           name={manifestName}
@@ -109,23 +105,20 @@ function Files({ item }: { item: BulkExport }) {
         />
       }
     >
-      {files.length === 0 && <p className="empty">{text.exports.noFiles}</p>}
-      <ul className="cards">
-        {files.map((file) => (
-          <ExportFile
-            key={file.name}
-            name={file.name}
-            bytes={file.bytes}
-            open={open(file.name)}
-            details={[
-              text.exports.range(dayWithYear(file.firstDay), dayWithYear(file.lastDay)),
-              text.exports.rowCount(file.rows),
-              bytes(file.bytes),
-            ]}
-          />
-        ))}
-      </ul>
-    </Section>
+      {files.map((file) => (
+        <ExportFile
+          key={file.name}
+          name={file.name}
+          bytes={file.bytes}
+          open={open(file.name)}
+          details={[
+            text.exports.range(dayWithYear(file.firstDay), dayWithYear(file.lastDay)),
+            text.exports.rowCount(file.rows),
+            bytes(file.bytes),
+          ]}
+        />
+      ))}
+    </ExportFiles>
   );
 }
 
