@@ -46,15 +46,9 @@ export function CreateKeyDialog({ pointOfSaleLocationId, onClose }: CreateKeyDia
   return (
     <Dialog title={text.keys.create} isOpen isKept={creation.data !== undefined} onClose={onClose}>
       {creation.data ? (
-        <>
-          <p role="status">{text.keys.createdKey(creation.data.consumerName)}</p>
-          <NewKey apiKey={creation.data.apiKey} />
-          <div className="actions actions-end">
-            <Button variant="primary" onPress={onClose}>
-              {text.dialog.done}
-            </Button>
-          </div>
-        </>
+        <NewKey apiKey={creation.data.apiKey} onDone={onClose}>
+          {text.keys.createdKey(creation.data.consumerName)}
+        </NewKey>
       ) : (
         <KeyForm
           pointOfSaleLocationId={pointOfSaleLocationId}

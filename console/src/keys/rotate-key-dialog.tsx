@@ -39,29 +39,21 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   return (
     <Dialog title={text.keys.rotateOf(`${apiKey.prefix}…`)} isOpen isKept={rotated !== undefined} onClose={onClose}>
       {rotated ? (
-        <>
-          <NewKey apiKey={rotated.apiKey} />
-          <p role="status">
-            {rotated.wasLeaked ? (
-              text.keys.previousEnded
-            ) : (
-              <>
-                {text.keys.previousEnds} <Moment at={rotated.previousKeyExpiresAt} />.
-              </>
-            )}{" "}
-            {rotated.expiresAt !== null && (
-              <>
-                {text.keys.newKeyExpires} <Moment at={rotated.expiresAt} />.
-              </>
-            )}{" "}
-            {rotated.isSignedInWithNew && text.keys.signedInWithNew}
-          </p>
-          <div className="actions actions-end">
-            <Button variant="primary" onPress={onClose}>
-              {text.dialog.done}
-            </Button>
-          </div>
-        </>
+        <NewKey apiKey={rotated.apiKey} onDone={onClose}>
+          {rotated.wasLeaked ? (
+            text.keys.previousEnded
+          ) : (
+            <>
+              {text.keys.previousEnds} <Moment at={rotated.previousKeyExpiresAt} />.
+            </>
+          )}{" "}
+          {rotated.expiresAt !== null && (
+            <>
+              {text.keys.newKeyExpires} <Moment at={rotated.expiresAt} />.
+            </>
+          )}{" "}
+          {rotated.isSignedInWithNew && text.keys.signedInWithNew}
+        </NewKey>
       ) : (
         <form className="form" onSubmit={submit}>
           <p>{text.keys.rotateHint}</p>
