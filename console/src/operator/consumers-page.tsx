@@ -6,18 +6,10 @@ import { usageRangeOf } from "../requests/usage-range.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
-import { CopyRequest } from "../ui/copy-button.tsx";
-import { Filters } from "../ui/fields.tsx";
-import { Loaded } from "../ui/loaded.tsx";
-import { Pagination } from "../ui/pagination.tsx";
-import { Table } from "../ui/table.tsx";
 import { ChangeScopesDialog } from "./change-scopes-dialog.tsx";
 import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
-import { NameFilter } from "./name-filter.tsx";
-import { OperatorView } from "./operator-view.tsx";
-import { SandboxesField } from "./sandboxes-field.tsx";
+import { OperatorList } from "./operator-list.tsx";
 import { UsageCell } from "./usage-cell.tsx";
-import { UsageRangeField } from "./usage-range-field.tsx";
 import { useUsageOf } from "./use-usage.ts";
 
 const route = getRouteApi("/operator/consumers");
@@ -25,10 +17,10 @@ const pageSize = 20;
 
 /** The consumers by name, with what they may do, which can be changed, and the requests of their keys. */
 export function ConsumersPage() {
-  const { name, range = "day", sandboxes, page = 0 } = route.useSearch();
+  const search = route.useSearch();
+  const { name, range = "day", sandboxes, page = 0 } = search;
   const navigate = route.useNavigate();
   const { number } = useFormats();
-  const [isCreating, setIsCreating] = useState(false);
   const [changed, setChanged] = useState<ApiSchemaTypes["Consumer"] | null>(null);
   const query = useApi(["consumers", name, page], (api) =>
     api.GET("/v1/consumers", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
@@ -38,91 +30,59 @@ export function ConsumersPage() {
   const isOnlyOfSandboxes = (id: string) =>
     usageOf(id)?.requestCount === 0 && (usageWithSandboxesOf(id)?.requestCount ?? 0) > 0;
   return (
-    <OperatorView
-      title={text.operator.consumers}
-      actions={
-        <>
-          <Button variant="primary" onPress={() => setIsCreating(true)}>
-            {text.operator.createConsumer}
-          </Button>
-          <CopyRequest url={query.data?.url} />
-        </>
-      }
-    >
-      <Filters>
-        <NameFilter
-          value={name}
-          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, name: chosen, page: undefined }) })}
-        />
-        <UsageRangeField
-          value={range}
-          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, range: chosen }) })}
-        />
-        <SandboxesField
-          isIncluded={sandboxes === "included"}
-          onChange={(chosen) => void navigate({ search: (search) => ({ ...search, sandboxes: chosen }) })}
-        />
-      </Filters>
-      <Loaded query={query}>
-        {({ data, meta }) => (
-          <>
-            <Table
-              label={text.operator.consumers}
-              rows={data}
-              getKey={({ id }) => id}
-              empty={text.operator.noConsumers}
-              columns={[
-                {
-                  header: text.operator.name,
-                  isRowHeader: true,
-                  cell: (consumer) => <span className="long-name">{consumer.name}</span>,
-                },
-                {
-                  header: text.operator.scopes,
-                  isWideOnly: true,
-                  cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>,
-                },
-                {
-                  header: text.operator.rateLimit,
-                  isWideOnly: true,
-                  cell: ({ rateLimit }) =>
-                    rateLimit === null
-                      ? text.operator.defaultRateLimit
-                      : text.operator.rateOf(number(rateLimit.perSecond), number(rateLimit.burst)),
-                },
-                {
-                  header: text.operator.requests,
-                  isNumeric: true,
-                  cell: ({ id }) => (
-                    <UsageCell usage={usageOf(id)} count="requestCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
-                  ),
-                },
-                {
-                  header: text.operator.failed,
-                  isNumeric: true,
-                  cell: ({ id }) => (
-                    <UsageCell usage={usageOf(id)} count="failedCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
-                  ),
-                },
-                {
-                  header: text.operator.change,
-                  cell: (consumer) => (
-                    <Button
-                      aria-label={text.operator.changeScopesOf(consumer.name)}
-                      onPress={() => setChanged(consumer)}
-                    >
-                      {text.operator.changeScopes}
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-            <Pagination meta={meta} />
-          </>
-        )}
-      </Loaded>
-      {isCreating && <CreateConsumerDialog onClose={() => setIsCreating(false)} />}
+    <>
+      <OperatorList
+        title={text.operator.consumers}
+        createLabel={text.operator.createConsumer}
+        renderCreateDialog={(onClose) => <CreateConsumerDialog onClose={onClose} />}
+        search={search}
+        onSearch={(changes) => void navigate({ search: (current) => ({ ...current, ...changes }) })}
+        query={query}
+        empty={text.operator.noConsumers}
+        columns={[
+          {
+            header: text.operator.name,
+            isRowHeader: true,
+            cell: (consumer) => <span className="long-name">{consumer.name}</span>,
+          },
+          {
+            header: text.operator.scopes,
+            isWideOnly: true,
+            cell: ({ scopes }) => <span className="muted">{scopes.join(", ")}</span>,
+          },
+          {
+            header: text.operator.rateLimit,
+            isWideOnly: true,
+            cell: ({ rateLimit }) =>
+              rateLimit === null
+                ? text.operator.defaultRateLimit
+                : text.operator.rateOf(number(rateLimit.perSecond), number(rateLimit.burst)),
+          },
+          {
+            header: text.operator.requests,
+            isNumeric: true,
+            cell: ({ id }) => (
+              <UsageCell usage={usageOf(id)} count="requestCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
+            ),
+          },
+          {
+            header: text.operator.failed,
+            isNumeric: true,
+            cell: ({ id }) => (
+              <UsageCell usage={usageOf(id)} count="failedCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
+            ),
+          },
+          {
+            header: text.operator.change,
+            cell: (consumer) => (
+              <Button aria-label={text.operator.changeScopesOf(consumer.name)} onPress={() => setChanged(consumer)}>
+                {text.operator.changeScopes}
+              </Button>
+            ),
+          },
+        ]}
+      />
       {changed && <ChangeScopesDialog consumer={changed} onClose={() => setChanged(null)} />}
-    </OperatorView>
+    </>
   );
 }
