@@ -38,14 +38,17 @@ export const listDescriptions = (descriptions: Record<string, string>) =>
     .map((text) => (text.endsWith(".") ? text : `${text}.`))
     .join(" ");
 
-/** Adds an issue with a code that requests can have. */
+/**
+ * Adds an issue with a code that requests can have. `received` is what the message is about if it is only a part of the
+ * value, as JSON or as a count. The message itself must not contain received values, because usage stores it.
+ */
 export function addIssue(
   context: z.core.$RefinementCtx,
   code: RequestIssueCode,
   message: string,
-  path: PropertyKey[] = [],
+  { path = [], received }: { path?: PropertyKey[]; received?: string | number } = {},
 ): void {
-  context.addIssue({ code: "custom", path, params: { code }, message });
+  context.addIssue({ code: "custom", path, params: { code, received }, message });
 }
 
 /**
@@ -60,7 +63,8 @@ export function createUniqueIdsCheck<Field extends string>(itemName: string, idF
       if (typeof id !== "string") continue;
       const firstIndex = firstIndexById.get(id);
       if (firstIndex === undefined) firstIndexById.set(id, index);
-      else addIssue(context, "duplicate", `Duplicates the ${itemName} at index ${firstIndex}`, [index, idField]);
+      else
+        addIssue(context, "duplicate", `Duplicates the ${itemName} at index ${firstIndex}`, { path: [index, idField] });
     }
   });
   check._zod.def.when = (payload) => Array.isArray(payload.value);

@@ -29,11 +29,14 @@ export function nameListParameter<Name extends string>(kind: string, names: read
     for (const item of listed) {
       const name = names.find((candidate) => candidate === item);
       if (name === undefined)
-        addIssue(context, "invalid_value", `${quoteListItem(item)} is not a ${kind}. Use some of: ${names.join(", ")}`);
+        addIssue(context, "invalid_value", `Must be some of the ${kind}s: ${names.join(", ")}`, {
+          received: quoteListItem(item),
+        });
       else if (found.has(name)) addIssue(context, "duplicate", `Contains ${name} twice. Remove one of them`);
       else found.add(name);
     }
-    if (listed.length > max) addIssue(context, "too_big", `Must have at most ${max} ${kind}s; got ${listed.length}`);
+    if (listed.length > max)
+      addIssue(context, "too_big", `Must have at most ${max} ${kind}s`, { received: listed.length });
     return [...found];
   });
 }

@@ -89,13 +89,13 @@ const sortParameter = boundedString(maxListCharacters)
       const isDescending = item.startsWith("-");
       const name = names.find((candidate) => candidate === item.slice(isDescending ? 1 : 0));
       if (name === undefined)
-        addIssue(context, "invalid_value", `${quote(item)} is neither a measure nor a dimension of the query`);
+        addIssue(context, "invalid_value", "Must be measures and dimensions of the query", { received: quote(item) });
       else if (fields.some((field) => field.name === name))
         addIssue(context, "duplicate", `Contains ${name} twice. Remove one of them`);
       else fields.push({ name, isDescending });
     }
     if (fields.length > metricLimits.sortFields)
-      addIssue(context, "too_big", `Must have at most ${metricLimits.sortFields} fields; got ${fields.length}`);
+      addIssue(context, "too_big", `Must have at most ${metricLimits.sortFields} fields`, { received: fields.length });
     return fields;
   })
   .default([])
@@ -114,7 +114,8 @@ const filtersSchema = withUnstorableTextCheck(z.record(z.string(), array(filterV
 
 const filtersParameter = boundedString(maxFiltersCharacters)
   .transform((text, context): MetricFilters => {
-    const report = (code: RequestIssueCode, message: string) => addIssue(context, code, message);
+    const report = (code: RequestIssueCode, message: string, received?: string | number) =>
+      addIssue(context, code, message, { ...(received !== undefined && { received }) });
     if (text.trim() === "") return {};
     let parsed: z.ZodSafeParseResult<Record<string, (string | number)[]>> | undefined;
     try {
@@ -127,33 +128,36 @@ const filtersParameter = boundedString(maxFiltersCharacters)
     } catch {}
     if (!parsed?.success) {
       const path = parsed?.error.issues[0]?.path[0];
-      const at = typeof path === "string" ? ` The values of ${quote(path)} are invalid.` : "";
       report(
         "invalid_format",
-        `Must be a JSON object with a list of texts or integers for each dimension, such as ${filtersExample}, without NUL characters or unpaired surrogates.${at}`,
+        `Must be a JSON object with a list of texts or integers for each dimension, such as ${filtersExample}, without NUL characters or unpaired surrogates`,
+        typeof path === "string" ? `invalid values of ${quote(path)}` : undefined,
       );
       return {};
     }
     const entries = Object.entries(parsed.data);
     if (entries.length > metricLimits.filterDimensions)
-      report("too_big", `Must have at most ${metricLimits.filterDimensions} dimensions; got ${entries.length}`);
+      report("too_big", `Must have at most ${metricLimits.filterDimensions} dimensions`, entries.length);
     const filters: MetricFilters = {};
     for (const [key, values] of entries) {
       const name = metricDimensionNames.find((candidate) => candidate === key);
       if (name === undefined) {
-        const message = `${quote(key)} is not a dimension. Use some of: ${metricDimensionNames.join(", ")}`;
-        report("invalid_value", message);
+        report(
+          "invalid_value",
+          `Must filter by some of the dimensions: ${metricDimensionNames.join(", ")}`,
+          quote(key),
+        );
         continue;
       }
       const texts = values.map(String);
       const { filter } = getMetricDimension(name);
       const wrong = filter && texts.find((value) => !filter.pattern.test(value));
       if (wrong !== undefined)
-        report("invalid_value", `The values of \`${name}\` must be ${filter?.expected}; got ${quote(wrong)}`);
+        report("invalid_value", `The values of \`${name}\` must be ${filter?.expected}`, quote(wrong));
       if (values.length === 0)
         report("too_small", `\`${name}\` must have at least 1 value. Remove ${name} to accept all`);
       if (values.length > metricLimits.filterValues)
-        report("too_big", `\`${name}\` must have at most ${metricLimits.filterValues} values; got ${values.length}`);
+        report("too_big", `\`${name}\` must have at most ${metricLimits.filterValues} values`, values.length);
       filters[name] = texts;
     }
     return filters;
@@ -171,9 +175,9 @@ const locationIdsParameter = boundedString(metricLimits.locations * 40)
     const ids = new Set(splitList(text).map((id) => id.toLowerCase()));
     const wrong = [...ids].find((id) => !z.guid().safeParse(id).success);
     if (wrong !== undefined)
-      addIssue(context, "invalid_format", `Must be UUIDs, separated by commas; got ${quote(wrong)}`);
+      addIssue(context, "invalid_format", "Must be UUIDs, separated by commas", { received: quote(wrong) });
     if (ids.size > metricLimits.locations)
-      addIssue(context, "too_big", `Must have at most ${metricLimits.locations} locations; got ${ids.size}`);
+      addIssue(context, "too_big", `Must have at most ${metricLimits.locations} locations`, { received: ids.size });
     return [...ids];
   })
   .optional()
@@ -213,17 +217,19 @@ export const MetricsQuery = object({
   .check(checkSinceIsNotAfterUntil)
   .superRefine(({ since, until, locationId, locationIds, measures, dimensions, filters, sort }, context) => {
     const days = countDays({ since, until });
-    if (since < minSince) addIssue(context, "too_small", `Must not be before ${minSince}`, ["since"]);
+    if (since < minSince) addIssue(context, "too_small", `Must not be before ${minSince}`, { path: ["since"] });
     if (days > metricLimits.days) {
-      const message = `Must be at most ${metricLimits.days} days from since to until; got ${days}. Send several requests instead`;
-      addIssue(context, "too_big", message, ["until"]);
+      const message = `Must be at most ${metricLimits.days} days from since to until. Send several requests instead`;
+      addIssue(context, "too_big", message, { path: ["until"], received: days });
     }
     if (locationId !== undefined && locationIds !== undefined)
-      addIssue(context, "conflict", "Must not be used together with locationId. Remove one of them", ["locationIds"]);
+      addIssue(context, "conflict", "Must not be used together with locationId. Remove one of them", {
+        path: ["locationIds"],
+      });
     // A parameter that is too long is still text here, and has its own issue.
     const combined = { measures, dimensions, filters, sort };
     if (Object.values<unknown>(combined).some((value) => typeof value === "string")) return;
-    checkMetricCombination(combined, (path, message) => addIssue(context, "conflict", message, [path]));
+    checkMetricCombination(combined, (path, message) => addIssue(context, "conflict", message, { path: [path] }));
   });
 
 export type MetricsQuery = z.output<typeof MetricsQuery>;

@@ -20,7 +20,7 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
   const dataId = order.data?.id;
   if (typeof id !== "string" || typeof dataId !== "string") return;
   if (normalizeClientGeneratedUuid(id) !== normalizeClientGeneratedUuid(dataId))
-    addIssue(context, "mismatch", "Must be equal to the ID of the order", ["data", "id"]);
+    addIssue(context, "mismatch", "Must be equal to the ID of the order", { path: ["data", "id"] });
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 

@@ -4,7 +4,7 @@ import {
   catalogItemListNames,
   catalogListItemSchemasAndLimits,
 } from "@pragma/contracts/catalog";
-import type { RequestIssue } from "@pragma/contracts/errors";
+import { appendReceivedValue, type RequestIssue } from "@pragma/contracts/errors";
 import { createUniqueIdsCheck } from "@pragma/contracts/fields";
 import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
@@ -32,7 +32,11 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | RequestB
 function validateList(name: CatalogItemListName, list: unknown, issues: IssueCollector): unknown[] {
   const { itemSchema, itemName, max } = catalogListItemSchemasAndLimits[name];
   if (Array.isArray(list) && list.length > max) {
-    issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
+    issues.addIssue({
+      path: name,
+      code: "too_big",
+      message: appendReceivedValue(`Must have at most ${max} items`, list.length),
+    });
     return [];
   }
   const items = z.array(z.custom<{ id?: unknown }>()).check(createUniqueIdsCheck(itemName, "id")).safeParse(list);
@@ -63,15 +67,16 @@ function* findDanglingReferences({
   for (const [index, product] of entriesOf(products)) {
     const categoryId = getValueAtPath(product, ["categoryId"]);
     if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
-      const receivedText = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
-      const message = `Must be the ID of one of the categories${receivedText}`;
+      const expected = "Must be the ID of one of the categories";
+      const message =
+        categoryId.length <= maxShownLength ? appendReceivedValue(expected, JSON.stringify(categoryId)) : expected;
       yield { path: `products[${index}].categoryId`, code: "unknown_reference", message };
     }
     for (const [position, price] of entriesOf(getValueAtPath(product, ["priceList"]))) {
       const taxRate = getValueAtPath(price, ["taxRate"]);
       if (typeof taxRate !== "number" || taxRate === 0 || !percentages || percentages.has(taxRate)) continue;
       const path = `products[${index}].priceList[${position}].taxRate`;
-      const message = `Must be the percentage of one of the taxes, or 0; got ${taxRate}`;
+      const message = appendReceivedValue("Must be the percentage of one of the taxes, or 0", taxRate);
       yield { path, code: "unknown_reference", message };
     }
   }

@@ -147,6 +147,7 @@ it("keeps of a failed request what its developer needs, without received values"
   const requestIssues = [
     issue('Must be a UUID; got "jean@example.com"'),
     issue("x".repeat(1_000), `[0]${".rowList[11]".repeat(100)}`),
+    issue('Must be one of "room", "bar"; got "attic"'),
     ...Array.from({ length: 10 }, () => issue("Is required")),
   ];
   counter.add(request({ status: 400, path: "/v1/orders/jean@example.com", requestIssues, requestBytes: 12 }), now);
@@ -154,10 +155,15 @@ it("keeps of a failed request what its developer needs, without received values"
   expect(failure).toMatchObject({ path: "/v1/orders/{hidden}", requestBytes: 12 });
   expect(failure?.issues).toHaveLength(5);
   expect(failure?.issues[0]).toEqual(issue("Must be a UUID"));
+<<<<<<< HEAD
   expect(failure?.issues[1]).toMatchObject({
     path: `[0]${".rowList[11]".repeat(100)}`.slice(0, 120),
     message: "x".repeat(240),
   });
+=======
+  expect(failure?.issues[1]).toMatchObject({ path: "y".repeat(120), message: "x".repeat(240) });
+  expect(failure?.issues[2]).toEqual(issue('Must be one of "room", "bar"'));
+>>>>>>> e8d8e7d9 (Keep received values out of the messages of issues, so that usage need not recognize them)
 });
 
 it.each(["pragma_0123456789ABCDEFGHIJ", "Dupont.0612345678", "0612345678", "jean@example.com", "x".repeat(41)])(

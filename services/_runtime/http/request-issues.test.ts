@@ -1,4 +1,5 @@
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
+import { addIssue } from "@pragma/contracts/fields";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { IssueCollector, throwIfInvalid } from "./request-issues.ts";
@@ -70,6 +71,17 @@ describe("an issue of a schema", () => {
       context.addIssue({ code: "custom", params: { code: "duplicate" }, message: "Again" });
     });
     expect(issuesIn(named, "x")).toMatchObject([{ code: "duplicate" }]);
+  });
+
+  it("reports only the part of the value that a custom check received, after its message", () => {
+    const list = z.string().superRefine((_, context) => {
+      addIssue(context, "invalid_value", "Must be some of: a, b", { received: '"c"' });
+      addIssue(context, "too_big", "Must have at most 2 items", { received: 3 });
+    });
+    expect(issuesIn(list, "a,b,c").map(({ message }) => message)).toEqual([
+      'Must be some of: a, b; got "c"',
+      "Must have at most 2 items; got 3",
+    ]);
   });
 
   it("does not repeat values that may be secrets", () => {

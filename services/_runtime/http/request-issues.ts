@@ -33,10 +33,15 @@ function toRequestIssue(
   const path = formatIssuePath(issue.path, basePath);
   if (value === undefined && issue.code !== "custom")
     return { in: part, path, code: "required", message: "Is required" };
-  const received = describeReceivedValue(value, issue.path);
+  const received = getReceivedPart(issue) ?? describeReceivedValue(value, issue.path);
   const description = describeIssue(issue, value);
   const message = received === undefined ? description : appendReceivedValue(description, received);
   return { in: part, path, code: getIssueCode(issue), message };
+}
+
+/** Returns what a custom check received, if it is about only a part of the value. See `addIssue`. */
+function getReceivedPart(issue: z.core.$ZodIssue): string | number | undefined {
+  return issue.code === "custom" ? issue.params?.received : undefined;
 }
 
 /** Collects the issues of a request that is validated in parts. Stores only the first issues, but counts all issues. */
