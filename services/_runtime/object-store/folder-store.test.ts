@@ -51,6 +51,40 @@ test("removes leftovers of a crash that are older than an hour, but not files th
   expect(await readdir(join(folder, "~incoming"))).toEqual(["new"]);
 });
 
+test("removes the folders that a deletion empties, and no others", async () => {
+  const store = createObjectStore(toFolderUrl(folder));
+  for (const key of ["a/b/c/1", "a/b/c/2", "a/d/1"]) await store.put(key, bytes);
+  await mkdir(join(folder, "a", "e", "f"), { recursive: true });
+  await store.delete("a/b/c/1");
+  expect(await readdir(join(folder, "a", "b", "c"))).toEqual(["2"]);
+  await store.delete("a/b/c/2");
+  expect((await readdir(join(folder, "a"))).sort()).toEqual(["d", "e"]);
+  await store.delete("a/d/1");
+  // A deletion that was interrupted before it removed the folder is repeated.
+  await store.delete("a/e/f/1");
+  expect(await readdir(folder)).toEqual(["~incoming"]);
+  await store.put("a/b/c/1", bytes);
+  expect(await store.get("a/b/c/1")).toEqual(bytes);
+  await store.close();
+});
+
+test("keeps objects that are stored while deletions empty their folder", async () => {
+  const stores = [1, 2].map(() => createObjectStore(toFolderUrl(folder)));
+  const work = stores.flatMap((store, process) =>
+    Array.from({ length: 8 }, async (_, worker) => {
+      for (let round = 0; round < 25; round += 1) {
+        const key = `tills/location/${process}-${worker}-${round}`;
+        await store.put(key, bytes);
+        expect(await store.get(key)).toEqual(bytes);
+        await store.delete(key);
+      }
+    }),
+  );
+  await Promise.all(work);
+  expect(await readdir(folder)).toEqual(["~incoming"]);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
 test("creates removed folders again", async () => {
   const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b/c", bytes);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
@@ -132,7 +133,8 @@ async function isPacked(tillId: string): Promise<boolean> {
 async function expectNoUnreferencedObjects(): Promise<void> {
   const rows = await service.db.sql<{ objectKey: string }[]>`select object_key from packed_tills`;
   const folder = `${fileURLToPath(service.environment.variables.OBJECT_STORE ?? "")}/packed/${locationId}`;
-  const names = await readdir(folder);
+  // Without an object, the location has no folder.
+  const names = existsSync(folder) ? await readdir(folder) : [];
   expect(names.map((name) => `packed/${locationId}/${name}`).sort()).toEqual(rows.map((row) => row.objectKey).sort());
 }
 
