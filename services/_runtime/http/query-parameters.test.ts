@@ -27,11 +27,11 @@ describe("the query of a request", () => {
       {
         ...{ in: "query", path: "locationIds", code: "repeated_parameter" },
         message:
-          "Must not be repeated; got 2 times. Send it once, with its values separated by commas: locationIds=first,second",
+          "Must not be repeated. Send it once, with its values separated by commas: locationIds=first,second; got 2 times",
       },
       {
         ...{ in: "query", path: "since", code: "repeated_parameter" },
-        message: "Must not be repeated; got 3 times. Send it once, with one value",
+        message: "Must not be repeated. Send it once, with one value; got 3 times",
       },
     ]);
   });

@@ -1,4 +1,4 @@
-import type { RequestIssue } from "@pragma/contracts/errors";
+import { appendReceivedValue, type RequestIssue } from "@pragma/contracts/errors";
 import { isListParameter } from "@pragma/contracts/list-parameter";
 import type { z } from "zod";
 
@@ -41,9 +41,12 @@ export function listRepeatedParameterIssues(
     in: "query",
     path: name,
     code: "repeated_parameter",
-    message: isListParameter(parameters[name])
-      ? `Must not be repeated; got ${count} times. Send it once, with its values separated by commas: ${name}=first,second`
-      : `Must not be repeated; got ${count} times. Send it once, with one value`,
+    message: appendReceivedValue(
+      isListParameter(parameters[name])
+        ? `Must not be repeated. Send it once, with its values separated by commas: ${name}=first,second`
+        : "Must not be repeated. Send it once, with one value",
+      `${count} times`,
+    ),
   }));
 }
 

@@ -1,5 +1,5 @@
 import { RequestDateTime } from "@pragma/contracts/date-time";
-import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode, appendReceivedValue } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { PushTillResponse, ReplaceTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
@@ -143,7 +143,7 @@ export const replaceTillRoute = defineTillIngestRoute({
     rejectDryRun(url);
     const id = params.id.toLowerCase();
     if (till.metadata.tillId !== id) {
-      const message = `Must be the till ID in the path, ${id}; got ${till.metadata.tillId}`;
+      const message = appendReceivedValue(`Must be the till ID in the path, ${id}`, till.metadata.tillId);
       const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
