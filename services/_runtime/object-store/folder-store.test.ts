@@ -72,7 +72,7 @@ test("keeps objects that are stored while deletions empty their folder", async (
   const stores = [1, 2].map(() => createObjectStore(toFolderUrl(folder)));
   const work = stores.flatMap((store, process) =>
     Array.from({ length: 8 }, async (_, worker) => {
-      for (let round = 0; round < 25; round += 1) {
+      for (let round = 0; round < 10; round += 1) {
         const key = `tills/location/${process}-${worker}-${round}`;
         await store.put(key, bytes);
         expect(await store.get(key)).toEqual(bytes);
