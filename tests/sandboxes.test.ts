@@ -4,6 +4,7 @@ import type { CreateSandboxEventRequest, Sandbox, SandboxEvent, SandboxMessage }
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually as waitFor } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort } from "../deploy/local/free-port.js";
@@ -14,6 +15,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 
 const maxSandboxes = 6;
 const maxPerAddress = 3;
+const maxWebhookMessages = 2;
 
 /** The timeout of a test, in milliseconds. Much of the work in sandboxes takes long while the machine is busy. */
 const timeout = 300_000;
@@ -38,6 +40,7 @@ beforeAll(async () => {
   environment = await createMigratedTestEnvironment({
     ...{ SANDBOXES: "on", SANDBOX_INBOX_PORT: String(await findFreePort()) },
     ...{ MAX_SANDBOXES: String(maxSandboxes), MAX_SANDBOXES_PER_ADDRESS: String(maxPerAddress) },
+    MAX_SANDBOX_WEBHOOK_MESSAGES_PER_DAY: String(maxWebhookMessages),
     ...{ TRUSTED_PROXY_COUNT: "1", USAGE_INTERVAL_SECONDS: "1", WEBHOOK_RETRY_SCHEDULE: "1s,1s,1s,1s,1s" },
   });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
@@ -361,6 +364,30 @@ describe("a sandbox", { timeout }, () => {
       return data.length > 0 && data;
     });
     expect(new Set(failures.map(({ consumerName }) => consumerName))).toEqual(new Set(["Sandbox"]));
+  });
+
+  it("sends few messages a day to endpoints other than its inbox", async () => {
+    const receiver = await startTestWebhookReceiver();
+    const endpoint = receiver.addEndpoint();
+    const recipient = (await (await sandbox.request("POST", "/v1/recipients", { name: "Visitor" })).json()) as {
+      id: string;
+    };
+    const subscription = { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.transferred"] };
+    const webhook = (await (await sandbox.request("POST", "/v1/webhooks", subscription)).json()) as { id: string };
+    for (let count = 0; count <= maxWebhookMessages; count++) {
+      const { orderId } = await runEvent({ type: "order.transferred" });
+      await waitForMessage("order.transferred", orderId ?? "");
+    }
+    const failed = await eventually("the last delivery to fail", async () => {
+      const path = `/v1/webhooks/${webhook.id}/deliveries?state=failed`;
+      const [delivery] = (await sandbox.getJson<{ data: { id: string }[] }>(path)).data;
+      return delivery && sandbox.getJson<{ attempts: object[] }>(`/v1/webhooks/deliveries/${delivery.id}`);
+    });
+    expect(failed.attempts).toMatchObject([{ error: expect.stringContaining("`webhook_messages`"), status: null }]);
+    expect(endpoint.receivedWebhooks).toHaveLength(maxWebhookMessages);
+    expect((await sandbox.request("DELETE", `/v1/webhooks/${webhook.id}`)).status).toBe(204);
+    expect((await sandbox.request("DELETE", `/v1/recipients/${recipient.id}`)).status).toBe(204);
+    await receiver.close();
   });
 
   it("can have few webhooks, and replays few deliveries at a time", async () => {

@@ -60,6 +60,8 @@ export const webhooksServiceConfigSchema = z.object({
    */
   MAX_WEBHOOKS_PER_SANDBOX: integerEnvSchema(1, 100_000).default(5),
   MAX_REPLAYED_DELIVERIES_PER_SANDBOX: integerEnvSchema(1, 1_000).default(20),
+  /** Maximum number of messages, with retries, replays and tests, that a sandbox sends per day (UTC), except to its inbox. */
+  MAX_SANDBOX_WEBHOOK_MESSAGES_PER_DAY: integerEnvSchema(1, 1_000_000).default(2_000),
   /** Number of days for which messages, delivery logs, hourly statistics and finished recoveries are stored. */
   WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });

@@ -8,12 +8,14 @@ import type { ReleasedWebhookDeliveryClaim, WebhookDeliveryClaim } from "../quer
 import type { WebhookAttemptWriter } from "./attempt-writer.ts";
 import type { EndpointCredentials, WebhookEndpointLookup } from "./endpoint-cache.ts";
 import type { BreakerResult } from "./endpoint-queue.ts";
-import { evaluateAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
+import { evaluateAttempt, isQuotaUsedUp, type WebhookPostResult } from "./evaluate-attempt.ts";
+import type { createMessageQuota } from "./message-quota.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
 export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
+  consumeMessageQuota: ReturnType<typeof createMessageQuota>;
   attemptWriter: WebhookAttemptWriter;
   releaseClaim(claim: ReleasedWebhookDeliveryClaim): Promise<unknown>;
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
@@ -21,13 +23,13 @@ export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, 
   onRetry(claim: WebhookDeliveryClaim, at: Date): void;
 }
 
-/** Milliseconds by which a delivery is postponed when its endpoint could not be loaded. */
-const endpointLoadRetryMs = 30_000;
+/** Milliseconds by which a delivery is postponed when its endpoint could not be loaded, or its message not counted. */
+const databaseRetryMs = 30_000;
 
 /**
  * Attempts a claimed delivery: signs and posts the message, and records the result. Releases the claim instead if the
- * endpoint cannot be loaded, or if the lease may expire before the attempt ends, because another instance could then
- * send the same message. Never rejects.
+ * endpoint cannot be loaded, if the message cannot be counted toward a quota, or if the lease may expire before the attempt
+ * ends, because another instance could then send the same message. Never rejects.
  *
  * @returns whether the attempt shows that the endpoint works.
  */
@@ -45,16 +47,20 @@ export async function attemptWebhookDelivery(
     onRetry(claim, dueAt);
     return "unknown";
   };
+  const retryLater = (reason: string) => releaseUnused(new Date(clock().getTime() + databaseRetryMs), reason);
   const endpoint = await findEndpoint(webhookId, claim.revision);
+  if (!endpoint) return retryLater("endpoint could not be loaded");
+  const refusal = await findRefusal(services, endpoint);
+  if (refusal === "unknown") return retryLater("message could not be counted");
   const startedAt = clock();
-  if (!endpoint)
-    return releaseUnused(new Date(startedAt.getTime() + endpointLoadRetryMs), "endpoint could not be loaded");
   if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + getWebhookAttemptTimeoutMs(config))
     return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
   return runWithObservabilityContext({ requestId, traceparent, operation }, async (context) => {
     const startedAtMs = performance.now();
-    const { postResult, signature } = await postToEndpoint(httpClient, claim, endpoint, startedAt);
+    const { postResult, signature } = refusal
+      ? { postResult: refusal, signature: null }
+      : await postToEndpoint(httpClient, claim, endpoint, startedAt);
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = claim.event === "test";
@@ -65,7 +71,9 @@ export async function attemptWebhookDelivery(
 
     const { state, error, nextAttemptAt } = evaluation;
     const outcome = error === null ? "succeeded" : "failed";
-    recordDuration(milliseconds / 1_000, { outcome, delivery: state });
+    // Shows nothing about the endpoint.
+    const isRefused = isQuotaUsedUp(postResult);
+    if (!isRefused) recordDuration(milliseconds / 1_000, { outcome, delivery: state });
     const { span } = context;
     if (postResult.status !== null) span.setAttribute("http.response.status_code", postResult.status);
     else if (postResult.triedAddresses) {
@@ -75,7 +83,7 @@ export async function attemptWebhookDelivery(
     }
     if (error !== null) markSpanFailed(span, error);
     if (nextAttemptAt) onRetry(claim, nextAttemptAt);
-    return isTest && outcome === "failed" ? "unknown" : outcome;
+    return isRefused || (isTest && outcome === "failed") ? "unknown" : outcome;
   });
 }
 
@@ -98,15 +106,29 @@ function attemptOperation(
   };
 }
 
-/** Signs and posts the message. Returns the result, and the header webhook-signature; null if nothing was sent. */
+/** Returns why nothing may be sent to the endpoint, after counting the message; `unknown` if it could not be counted. */
+async function findRefusal(
+  { log, consumeMessageQuota }: Pick<DeliveryAttemptDependencies, "log" | "consumeMessageQuota">,
+  { locationId, issue, hasMessageQuota }: EndpointCredentials,
+): Promise<WebhookPostResult | "unknown" | undefined> {
+  if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
+  if (!hasMessageQuota) return undefined;
+  try {
+    const reason = await consumeMessageQuota(locationId);
+    return reason === null ? undefined : { status: null, reason, isQuotaUsedUp: true };
+  } catch (err) {
+    log.warn({ err, locationId }, "failed to count a message");
+    return "unknown";
+  }
+}
+
+/** Signs and posts the message. Returns the result, and the header webhook-signature. */
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
   { messageId, event, body }: WebhookDeliveryClaim,
-  { url, issue, apiKey, secrets }: EndpointCredentials,
+  { url, apiKey, secrets }: EndpointCredentials,
   signedAt: Date,
-): Promise<{ postResult: WebhookPostResult; signature: string | null }> {
-  if (issue)
-    return { postResult: { status: null, reason: `The endpoint's address ${issue.message}.` }, signature: null };
+): Promise<{ postResult: WebhookPostResult; signature: string }> {
   const activeSecrets = secrets.filter(({ expiresAt }) => expiresAt > signedAt.getTime());
   const keys = activeSecrets.map(({ secret }) => secret);
   const signatureHeaders = createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets: keys, signedAt });

@@ -18,6 +18,7 @@ import { batchCalls } from "./batch-calls.ts";
 import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
 import { createWebhookEndpointCache } from "./endpoint-cache.ts";
 import { createHostTokenBuckets } from "./endpoint-queue.ts";
+import { createMessageQuota } from "./message-quota.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksDependencies {
@@ -82,6 +83,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions) {
     ...options,
     findEndpoint,
     httpClient,
+    consumeMessageQuota: createMessageQuota(options),
     attemptWriter,
     releaseClaim,
     recordDuration,

@@ -16,6 +16,8 @@ export interface EndpointCredentials {
    * can become forbidden when the rules change. The addresses of the host are checked only when connecting.
    */
   issue: WebhookEndpointRejection | undefined;
+  /** Whether messages to the endpoint count toward the daily quota of a sandbox. */
+  hasMessageQuota: boolean;
   /** The value of the authorization header; null when this header is not sent. */
   apiKey: string | null;
   /** The keys of the signing secrets, newest first. Expired secrets may be included. */
@@ -29,6 +31,7 @@ interface EndpointRow {
   locationId: string;
   revision: number;
   url: string;
+  hasMessageQuota: boolean;
   encryptedApiKey: string | null;
   secrets: { encryptedSecret: string; expiresAt: string | null }[];
 }
@@ -49,7 +52,8 @@ export function createWebhookEndpointCache(
   async function loadAll(webhookIds: string[]): Promise<(EndpointCredentials | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
-        w.id as webhook_id, w.location_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
+        w.id as webhook_id, w.location_id, w.revision, w.endpoint_url as url, w.has_message_quota,
+        r.encrypted_api_key,
         (
           select json_agg(
             json_build_object('encryptedSecret', s.encrypted_secret, 'expiresAt', s.expires_at) order by s.version desc
@@ -59,7 +63,7 @@ export function createWebhookEndpointCache(
       from webhooks w join recipients r on r.location_id = w.location_id and r.id = w.recipient_id
       where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;
     const endpoints = new Map(
-      rows.map(({ webhookId, locationId, revision, url, encryptedApiKey, secrets }): [string, EndpointCredentials] => {
+      rows.map(({ webhookId, url, encryptedApiKey, secrets, ...row }): [string, EndpointCredentials] => {
         const credentials = {
           apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
           secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
@@ -68,7 +72,7 @@ export function createWebhookEndpointCache(
           })),
         };
         const issue = findWebhookUrlSyntaxIssue(url, endpointRules);
-        return [webhookId, { locationId, revision, url: new URL(url), issue, ...credentials }];
+        return [webhookId, { ...row, url: new URL(url), issue, ...credentials }];
       }),
     );
     return webhookIds.map((id) => endpoints.get(id));

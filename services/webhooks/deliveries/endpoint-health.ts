@@ -3,6 +3,7 @@ import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@prag
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { CompletedWebhookAttempt } from "../queries/attempts.ts";
+import { isQuotaUsedUp } from "./evaluate-attempt.ts";
 
 interface EndpointHealth {
   /** When the first attempt after the last success failed. */
@@ -43,19 +44,20 @@ interface FailingEndpointUpdate {
 
 /**
  * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing. The attempts must be
- * sorted by end time. Failed test messages are ignored, because the endpoint may still be under development.
+ * sorted by end time. Failed test messages are ignored, because the endpoint may still be under development, and messages
+ * that were not sent because of a quota.
  */
 export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhookAttempt[]) {
   const succeededWebhookIds = new Set<string>();
   const goneWebhookIds = new Set<string>();
   const failing = new Map<string, FailingEndpointUpdate>();
-  for (const { claim, evaluation, endedAt, context } of attempts) {
+  for (const { claim, postResult, evaluation, endedAt, context } of attempts) {
     const { locationId, webhookId } = claim;
     const { error, isEndpointGone } = evaluation;
     if (error === null) {
       succeededWebhookIds.add(webhookId);
       failing.delete(webhookId);
-    } else if (claim.event !== "test") {
+    } else if (claim.event !== "test" && !isQuotaUsedUp(postResult)) {
       if (isEndpointGone) goneWebhookIds.add(webhookId);
       failing.set(webhookId, {
         ...{ locationId, webhookId, lastError: error, traceparent: context.traceparent },

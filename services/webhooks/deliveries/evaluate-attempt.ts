@@ -5,6 +5,8 @@ export type WebhookPostResult =
       reason: string;
       /** The IP addresses of the host that were tried, if no connection could be made, and the URL does not contain the address. */
       triedAddresses?: readonly string[];
+      /** Whether nothing was sent because a quota is used up, which shows nothing about the endpoint. */
+      isQuotaUsedUp?: true;
     };
 
 export interface WebhookAttemptEvaluation {
@@ -24,9 +26,9 @@ interface EvaluateAttemptOptions {
 }
 
 /**
- * Returns the effect of an attempt on its delivery. A response with status 2xx is a success, and 410 is a permanent
- * failure. After any other result, including a redirect, the message is retried according to the schedule, unless the
- * message is a test.
+ * Returns the effect of an attempt on its delivery. A response with status 2xx is a success. 410 and a used-up quota are
+ * permanent failures: deliveries that waited for the next day would use up its quota. After any other result, including a
+ * redirect, the message is retried according to the schedule, unless the message is a test.
  */
 export function evaluateAttempt(
   postResult: WebhookPostResult,
@@ -39,10 +41,15 @@ export function evaluateAttempt(
   const isEndpointGone = status === 410;
   const retryAfterMs = status === null ? null : postResult.retryAfterMs;
   const failure = { failedAttempts: failedAttempts + 1, failedAt: endedAt, retryAfterMs };
-  const nextAttemptAt = isEndpointGone || isTest ? null : computeNextWebhookAttemptAt(schedule, failure);
+  const isFinal = isEndpointGone || isTest || isQuotaUsedUp(postResult);
+  const nextAttemptAt = isFinal ? null : computeNextWebhookAttemptAt(schedule, failure);
   const error = describePostFailure(postResult);
   return { state: nextAttemptAt ? "pending" : "failed", error, nextAttemptAt, isEndpointGone };
 }
+
+/** Whether nothing was sent because a quota is used up. */
+export const isQuotaUsedUp = (postResult: WebhookPostResult): boolean =>
+  postResult.status === null && postResult.isQuotaUsedUp === true;
 
 function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { LocationRef } from "@pragma/contracts/principal";
+import { sandboxServiceConsumerName } from "@pragma/contracts/sandbox";
 import { UpsertWebhookRequest, Webhook, WebhookWithDeliveryStatistics } from "@pragma/contracts/webhook";
 import { lockInTransaction, runAfterCommit } from "@pragma/runtime/database/postgres";
 import {
@@ -53,7 +54,9 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context, audit }) {
     const location = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
-    const { webhook, isNew } = await upsertWebhook(services, { location, input: body, audit });
+    // The service sandboxes creates the webhook of the inbox.
+    const hasMessageQuota = location.isSandbox === true && principal.consumer !== sandboxServiceConsumerName;
+    const { webhook, isNew } = await upsertWebhook(services, { location, input: body, audit, hasMessageQuota });
     return jsonResponse(isNew ? 201 : 200, webhook);
   },
 });
@@ -64,7 +67,13 @@ async function upsertWebhook(
     location: { id: locationId, isSandbox },
     input,
     audit,
-  }: { location: Pick<LocationRef, "id" | "isSandbox">; input: UpsertWebhookRequest; audit: AuditSource },
+    hasMessageQuota,
+  }: {
+    location: Pick<LocationRef, "id" | "isSandbox">;
+    input: UpsertWebhookRequest;
+    audit: AuditSource;
+    hasMessageQuota: boolean;
+  },
 ) {
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -86,7 +95,7 @@ async function upsertWebhook(
       });
     const now = clock();
     const content = { recipientId, endpointUrl, events: [...events], updatedAt: now };
-    const initialFields = { id, locationId, state: "active", revision: 1, createdAt: now };
+    const initialFields = { id, locationId, state: "active", revision: 1, createdAt: now, hasMessageQuota };
     const [inserted] = await tx<WebhookRow[]>`
       insert into webhooks ${tx({ ...content, ...initialFields })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;
@@ -98,13 +107,15 @@ async function upsertWebhook(
       await recordChange("webhook.created");
       return { webhook: inserted, isNew: true };
     }
-    // A new endpoint URL clears the recorded failures, because they concern only the previous endpoint.
+    // A new endpoint URL clears the recorded failures, because they concern only the previous endpoint. The webhook of the
+    // inbox stays without a quota until it gets another endpoint.
     const [updated] = await tx<WebhookRow[]>`
       update webhooks set
         ${tx(content)}, revision = revision + 1,
         failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
         last_error = case when endpoint_url = ${endpointUrl} then last_error end,
-        warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
+        warned_at = case when endpoint_url = ${endpointUrl} then warned_at end,
+        has_message_quota = case when endpoint_url = ${endpointUrl} then has_message_quota else ${hasMessageQuota} end
       where ${webhookByIdCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
     if (updated) {
