@@ -69,6 +69,7 @@ const calls = {
   listServices: () => client.GET("/v1/services"),
   listDeadLetters: () =>
     client.GET("/v1/services/{service}/dead-letters", { params: { path: { service: "reporting" } } }),
+  listQuotaUsage: () => client.GET("/v1/services/{service}/quotas", { params: { path: { service: "till-ingest" } } }),
   retryDeadLetter: () =>
     client.POST("/v1/services/{service}/dead-letters/{eventId}/retry", {
       params: { path: { service: "reporting", eventId: id } },

@@ -8,6 +8,7 @@ import type { RouteAudience } from "@pragma/runtime/http/define-route";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { deadLetterRoutes } from "@pragma/runtime/service/dead-letter-routes";
+import { quotaRoutes } from "@pragma/runtime/service/quota-routes";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createAsyncApiDocument } from "./asyncapi-document.ts";
 import { updateLimitsTable } from "./limits-table.ts";
@@ -58,7 +59,7 @@ const openApiTags = [
   { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
   {
     name: "Services",
-    description: "The services of the API: their health, and the events that they could not process",
+    description: "The services of the API: their health, the events that they could not process, and the use of daily quotas",
   },
   { name: "Erasures", description: "The erasure of personal data in tills, reports, orders and messages" },
   {
@@ -99,6 +100,7 @@ const operations = [
   ...gatewayServedOperations,
   ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes),
   ...deadLetterRoutes,
+  ...quotaRoutes,
 ];
 
 const publicDocument = createDocumentFor(["public"]);

@@ -42,16 +42,17 @@ async function addUsageOfToday(
   locationId: string,
   amounts: QuotaAmount[],
 ): Promise<LocationDailyQuota | undefined> {
-  const maxima = Object.fromEntries(amounts.map(({ quota }) => [quota.name, quota.maximum]));
   const possible = amounts.filter(({ quota, amount }) => amount <= quota.maximum);
   const counted = await sql<{ quota: string }[]>`
-    insert into daily_usage as usage (location_id, day, quota, used)
-    select ${locationId}, (now() at time zone 'UTC')::date, quota, used
+    insert into daily_usage as usage (location_id, day, quota, used, maximum)
+    select ${locationId}, (now() at time zone 'UTC')::date, quota, used, maximum
     from unnest(
-      ${possible.map(({ quota }) => quota.name)}::text[], ${possible.map(({ amount }) => amount)}::bigint[]
-    ) as added (quota, used)
-    on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
-    where usage.used + excluded.used <= (${JSON.stringify(maxima)}::text::jsonb ->> excluded.quota)::bigint
+      ${possible.map(({ quota }) => quota.name)}::text[], ${possible.map(({ amount }) => amount)}::bigint[],
+      ${possible.map(({ quota }) => quota.maximum)}::bigint[]
+    ) as added (quota, used, maximum)
+    on conflict (location_id, quota, day)
+      do update set used = usage.used + excluded.used, maximum = excluded.maximum
+      where usage.used + excluded.used <= excluded.maximum
     returning quota`;
   const names = new Set(counted.map(({ quota }) => quota));
   return amounts.find(({ quota }) => !names.has(quota.name))?.quota;

@@ -1,30 +1,19 @@
 import { DeadLetter, RetriedDeadLetters, ServiceNameSchema } from "@pragma/contracts/dead-letter";
-import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import type { ServiceName } from "@pragma/contracts/service-names";
 import { z } from "zod";
-import type { Database } from "../database/postgres.ts";
 import { createRouteDefiner, type ServiceRouteDefinition } from "../http/define-route.ts";
 import { queryNewestRowsPageResponse } from "../http/page-response.ts";
 import { jsonResponse } from "../http/route-response.ts";
 import type { AuditSource } from "../messaging/audit-events.ts";
 import { buildDeadLetterListSql, type DeadLetterRow } from "../messaging/dead-letters.ts";
+import { type OwnServiceContext, requireOwnName, serviceRouteDefaults } from "./own-service.ts";
 
-export interface DeadLetterRoutesContext {
-  db: Database;
-  serviceName: ServiceName;
+export interface DeadLetterRoutesContext extends OwnServiceContext {
   /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
   retryDeadLetters(eventId: string, audit: AuditSource): Promise<RetriedDeadLetters["retries"]>;
 }
 
 const defineDeadLetterRoute = createRouteDefiner<DeadLetterRoutesContext>();
-
-const deadLetterRouteDefaults = { tag: "Services", audience: "operator", scope: "admin" } as const;
-
-/** The gateway sends requests for an unknown service to one of the services, which rejects them. */
-function requireOwnName(name: ServiceName, { serviceName }: DeadLetterRoutesContext): void {
-  if (name !== serviceName) throw new ApiError("route_not_found");
-}
 
 /** Returns the parts of the item `DeadLetter` that a row contains under other names. */
 const toDeadLetter = ({ id, createdAt, ...row }: DeadLetterRow) => ({ eventId: id, ...row, deadLetteredAt: createdAt });
@@ -33,7 +22,7 @@ const listDeadLettersRoute = defineDeadLetterRoute({
   method: "get",
   path: "/v1/services/{service}/dead-letters",
   operationId: "listDeadLetters",
-  ...deadLetterRouteDefaults,
+  ...serviceRouteDefaults,
   summary: "List dead letters",
   description:
     "Returns the events that a service could not process, latest failure first, with the reason. The events after them are processed. Events that fail for a temporary reason, such as a database that is down, are not in this list, because they are retried until they succeed.",
@@ -52,7 +41,7 @@ const retryDeadLetterRoute = defineDeadLetterRoute({
   method: "post",
   path: "/v1/services/{service}/dead-letters/{eventId}/retry",
   operationId: "retryDeadLetter",
-  ...deadLetterRouteDefaults,
+  ...serviceRouteDefaults,
   summary: "Retry a dead letter",
   description:
     "Processes an event again that a service could not process, and deletes its dead letter if this succeeds. If the service has no dead letter of the event, for example because another operator has retried it, nothing changes. Successful retries are part of the audit log.",

@@ -34,6 +34,7 @@ import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import { type DeadLetterRoutesContext, deadLetterRoutes } from "./dead-letter-routes.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
+import { quotaRoutes } from "./quota-routes.ts";
 import { createRuntimeTasks } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
@@ -192,7 +193,7 @@ export async function startService(
     const app = createServiceApp({
       service: name,
       docsUrl: config.DOCS_URL,
-      routes: [...definition.routes, ...deadLetterRoutes],
+      routes: [...definition.routes, ...deadLetterRoutes, ...quotaRoutes],
       services: { ...(services as object), ...deadLetterContext },
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
       largeResponses,

@@ -15,6 +15,10 @@ export const servicesContractTestCases: TagContractTestCases = {
     requestsByOutcome: { 200: ({ product }) => ({ path: { service: "reporting" }, key: product.adminKey }) },
     statusForOtherLocation: 403,
   },
+  listQuotaUsage: {
+    requestsByOutcome: { 200: ({ product }) => ({ path: { service: "till-ingest" }, key: product.adminKey }) },
+    statusForOtherLocation: 403,
+  },
   retryDeadLetter: {
     requestsByOutcome: {
       200: ({ product }) => ({ path: { service: "webhooks", eventId: randomUUID() }, key: product.adminKey }),
