@@ -3,26 +3,18 @@ import { readAllPages } from "../api/read-all-pages.ts";
 import { useApi } from "../api/use-api.ts";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
-import { Badge } from "../ui/badge.tsx";
-import { CopyRequest } from "../ui/copy-button.tsx";
-import { Loaded } from "../ui/loaded.tsx";
 import { Ago } from "../ui/moment.tsx";
-import { Section } from "../ui/section.tsx";
-import { Table } from "../ui/table.tsx";
+import { keyOwnerColumns, LimitTable, limitsRefetchMs, UsedShare } from "./limit-table.tsx";
 
 interface LimitsProps {
   includesSandboxes: boolean;
 }
 
-const refetchMs = 30_000;
 const minuteMs = 60_000;
-const shownKeys = 8;
-/** A share of the rate limit from which a key soon exceeds it, because requests do not arrive evenly. */
-const nearlyUsed = 0.7;
 
 /** The keys that use most of their rate limit: how many requests they sent in the last minutes, and how many they may send. */
 export function BusiestKeys({ includesSandboxes }: LimitsProps) {
-  const { number, rate } = useFormats();
+  const { number } = useFormats();
   const { key } = useSession();
   const usage = useApi(
     ["usage", "busiest", includesSandboxes],
@@ -35,7 +27,7 @@ export function BusiestKeys({ includesSandboxes }: LimitsProps) {
         params: { query: { groupBy, granularity: "minute", since, size: 100, ...sandboxes } },
       });
     },
-    { refetchMs },
+    { refetchMs: limitsRefetchMs },
   );
   const consumers = useApi(["consumers", "limits"], (api) =>
     readAllPages((page) => api.GET("/v1/consumers", { params: { query: page } })),
@@ -47,57 +39,34 @@ export function BusiestKeys({ includesSandboxes }: LimitsProps) {
   const toRow = (counted: ApiSchemaTypes["UsageCount"]) => {
     const perSecond = counted.requestCount / seconds;
     const limit = limits.get(counted.consumerId ?? "")?.perSecond ?? defaultLimit;
-    return { ...counted, perSecond, limit, share: limit === undefined ? 0 : perSecond / limit };
+    return { ...counted, perSecond, limit, share: limit === undefined ? undefined : perSecond / limit };
   };
   return (
-    <Section title={text.operator.busiest} actions={<CopyRequest url={usage.data?.url} />}>
-      <p className="section-hint">{text.operator.busiestHint}</p>
-      <Loaded query={usage}>
-        {({ data }) => (
-          <Table
-            label={text.operator.busiest}
-            rows={data
-              .map(toRow)
-              .sort((one, other) => other.share - one.share || other.perSecond - one.perSecond)
-              .slice(0, shownKeys)}
-            getKey={({ keyId }) => keyId ?? ""}
-            empty={text.operator.noneBusy}
-            columns={[
-              {
-                header: text.operator.consumer,
-                isRowHeader: true,
-                cell: ({ consumerName }) => <span className="long-name">{consumerName}</span>,
-              },
-              {
-                header: text.operator.location,
-                isWideOnly: true,
-                cell: ({ locationId, locationName }) =>
-                  locationId === null ? text.operator.operatorKey : (locationName ?? text.operator.unnamed(locationId)),
-              },
-              { header: text.operator.key, isWideOnly: true, cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
-              {
-                header: text.operator.perSecond,
-                isNumeric: true,
-                cell: ({ perSecond }) => number(Math.round(perSecond * 10) / 10),
-              },
-              {
-                header: text.operator.limit,
-                isNumeric: true,
-                cell: ({ limit }) => (limit === undefined ? "–" : number(limit)),
-              },
-              {
-                header: text.operator.share,
-                isNumeric: true,
-                cell: ({ limit, share }) => {
-                  const used = limit === undefined ? "–" : rate(Math.round(share * 100) * 100);
-                  return share < nearlyUsed ? used : <Badge tone={share < 1 ? "warning" : "bad"}>{used}</Badge>;
-                },
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <LimitTable
+      title={text.operator.busiest}
+      hint={text.operator.busiestHint}
+      query={usage}
+      toRows={({ data }) =>
+        data.map(toRow).sort((one, other) => (other.share ?? 0) - (one.share ?? 0) || other.perSecond - one.perSecond)
+      }
+      getKey={({ keyId }) => keyId ?? ""}
+      empty={text.operator.noneBusy}
+      columns={[
+        ...keyOwnerColumns,
+        { header: text.operator.key, isWideOnly: true, cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
+        {
+          header: text.operator.perSecond,
+          isNumeric: true,
+          cell: ({ perSecond }) => number(Math.round(perSecond * 10) / 10),
+        },
+        {
+          header: text.operator.limit,
+          isNumeric: true,
+          cell: ({ limit }) => (limit === undefined ? "–" : number(limit)),
+        },
+        { header: text.operator.share, isNumeric: true, cell: ({ share }) => <UsedShare share={share} /> },
+      ]}
+    />
   );
 }
 
@@ -120,37 +89,22 @@ export function RefusedRequests({ includesSandboxes }: LimitsProps) {
       api.GET("/v1/usage/failures", {
         params: { query: { size: 100, ...(includesSandboxes && { includeSandboxes: "true" }) } },
       }),
-    { refetchMs },
+    { refetchMs: limitsRefetchMs },
   );
   return (
-    <Section title={text.operator.refused} actions={<CopyRequest url={query.data?.url} />}>
-      <p className="section-hint">{text.operator.refusedHint}</p>
-      <Loaded query={query}>
-        {({ data }) => (
-          <Table
-            label={text.operator.refused}
-            rows={data.filter(({ code }) => limitErrors.includes(code)).slice(0, shownKeys)}
-            getKey={({ id }) => id}
-            empty={text.operator.noneRefused}
-            columns={[
-              {
-                header: text.operator.consumer,
-                isRowHeader: true,
-                cell: ({ consumerName }) => <span className="long-name">{consumerName}</span>,
-              },
-              {
-                header: text.operator.location,
-                isWideOnly: true,
-                cell: ({ locationId, locationName }) =>
-                  locationId === null ? text.operator.operatorKey : (locationName ?? text.operator.unnamed(locationId)),
-              },
-              { header: text.operator.limit, cell: ({ code }) => <code>{code}</code> },
-              { header: text.operator.requests, isNumeric: true, cell: ({ count }) => number(count) },
-              { header: text.operator.when, cell: ({ failedAt }) => <Ago at={failedAt} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
+    <LimitTable
+      title={text.operator.refused}
+      hint={text.operator.refusedHint}
+      query={query}
+      toRows={({ data }) => data.filter(({ code }) => limitErrors.includes(code))}
+      getKey={({ id }) => id}
+      empty={text.operator.noneRefused}
+      columns={[
+        ...keyOwnerColumns,
+        { header: text.operator.limit, cell: ({ code }) => <code>{code}</code> },
+        { header: text.operator.requests, isNumeric: true, cell: ({ count }) => number(count) },
+        { header: text.operator.when, cell: ({ failedAt }) => <Ago at={failedAt} /> },
+      ]}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { BusiestKeys, RefusedRequests } from "./limits.tsx";
 import { OperatorView } from "./operator-view.tsx";
 import { SandboxesField } from "./sandboxes-field.tsx";
 import { ServicesHealth } from "./services-health.tsx";
+import { UsedQuotas } from "./used-quotas.tsx";
 
 const route = getRouteApi("/operator");
 
@@ -23,6 +24,7 @@ export function OverviewPage() {
         />
       </Filters>
       <BusiestKeys includesSandboxes={includesSandboxes} />
+      <UsedQuotas includesSandboxes={includesSandboxes} />
       <RefusedRequests includesSandboxes={includesSandboxes} />
     </OperatorView>
   );

@@ -62,6 +62,14 @@ async function insertDeadLetter(service: "accounts" | "reporting", data: object,
   return eventId;
 }
 
+/** Sets how many bytes of catalogs a location has changed today. */
+async function useCatalogBytes(locationId: string, used: number): Promise<void> {
+  await sql`
+    insert into ${sql(buildServiceSchemaName(environment.namespace, "catalog"))}.daily_usage
+      (location_id, day, quota, used, maximum)
+    values (${locationId}, (now() at time zone 'UTC')::date, 'catalog_bytes', ${used}, 2000000000)`;
+}
+
 const seenDevice = { deviceId: "till-7", name: "Bar", seenAt: "2026-05-29T10:00:00.000Z" };
 
 it("opens for an operator's key, and states what each service checks", async () => {
@@ -72,6 +80,22 @@ it("opens for an operator's key, and states what each service checks", async () 
   await services.getByRole("row", { name: /^gateway OK/ }).waitFor();
   expect(await services.getByRole("row").count()).toBe(10);
   await page.getByRole("region", { name: "Keys by use of their rate limit" }).getByText(locationName).first().waitFor();
+  await page
+    .getByRole("region", { name: "Daily quotas by use" })
+    .getByRole("row", { name: new RegExp(`^${locationName} tills till-ingest 1 20,000 0%`) })
+    .waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+it("lists the locations that have used most of a daily quota first", async () => {
+  await useCatalogBytes(testLocation.locationId, 1_440_000_000);
+  const { page, errors, close } = await site.openView("/operator", { apiKey: product.adminKey });
+  const rows = page.getByRole("region", { name: "Daily quotas by use" }).getByRole("row");
+  await rows.getByText("72%").waitFor();
+  expect(await rows.nth(1).innerText()).toMatch(/^Le Bistrot du Port\s+catalog_bytes\s+catalog\s+1.4 GB\s+2 GB\s+72%$/);
+  await rows.getByRole("link", { name: locationName }).first().click();
+  await page.getByRole("heading", { name: locationName, level: 1 }).waitFor();
   expect(errors).toEqual([]);
   await close();
 });
@@ -179,7 +203,15 @@ it("leaves out sandboxes unless they are included, and marks them", async () => 
   await page.getByRole("listitem").filter({ hasText: "Visitor" }).getByText("Sandbox", { exact: true }).waitFor();
   await page.goto(`${site.url}/operator/audit`);
   await page.getByRole("button", { name: /Location/ }).click();
-  await page.getByRole("option", { name: `Bac à sable (sandbox ${sandbox.id.slice(0, 8)})` }).waitFor();
+  const sandboxName = `Bac à sable (sandbox ${sandbox.id.slice(0, 8)})`;
+  await page.getByRole("option", { name: sandboxName }).waitFor();
+  await useCatalogBytes(sandbox.id, 1_900_000_000);
+  await page.goto(`${site.url}/operator`);
+  const quotas = page.getByRole("region", { name: "Daily quotas by use" });
+  await quotas.getByText("tills", { exact: true }).waitFor();
+  expect(await quotas.getByText(sandboxName).count()).toBe(0);
+  await page.getByLabel("Include sandboxes").check();
+  await quotas.getByRole("row", { name: sandboxName }).getByText("95%").waitFor();
   expect(errors).toEqual([]);
   await close();
 });
