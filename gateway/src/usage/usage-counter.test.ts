@@ -155,15 +155,11 @@ it("keeps of a failed request what its developer needs, without received values"
   expect(failure).toMatchObject({ path: "/v1/orders/{hidden}", requestBytes: 12 });
   expect(failure?.issues).toHaveLength(5);
   expect(failure?.issues[0]).toEqual(issue("Must be a UUID"));
-<<<<<<< HEAD
   expect(failure?.issues[1]).toMatchObject({
     path: `[0]${".rowList[11]".repeat(100)}`.slice(0, 120),
     message: "x".repeat(240),
   });
-=======
-  expect(failure?.issues[1]).toMatchObject({ path: "y".repeat(120), message: "x".repeat(240) });
   expect(failure?.issues[2]).toEqual(issue('Must be one of "room", "bar"'));
->>>>>>> e8d8e7d9 (Keep received values out of the messages of issues, so that usage need not recognize them)
 });
 
 it.each(["pragma_0123456789ABCDEFGHIJ", "Dupont.0612345678", "0612345678", "jean@example.com", "x".repeat(41)])(
