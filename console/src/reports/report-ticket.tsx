@@ -9,9 +9,12 @@ export type Report = ApiSchemaTypes["ReportV2"];
 
 /** The report in the form of the ticket that the point of sale prints when it closes. Print styles print only it. */
 export function ReportTicket({ report, day }: { report: Report; day: Day | undefined }) {
-  const { money, number, dateTime, rate, difference } = useFormats();
+  const { money, number, dateTime, time, rate, difference } = useFormats();
   const cash = countCash(report, day);
   const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
+  const paid = sumOf(report.reportPayments.map(({ paymentAmount }) => paymentAmount));
+  // A clerk has only payments that are received, of the orders of a shift.
+  const paidOtherwise = paid - sumOf(report.reportClerksShift.map(({ paymentsOwner }) => paymentsOwner));
   const withoutTax = sumOf(report.reportTaxes.map(({ taxableAmount }) => taxableAmount));
   const address = [report.address1, report.address2, [report.zipCode, report.city].filter(Boolean).join(" ")].filter(
     Boolean,
@@ -85,7 +88,7 @@ export function ReportTicket({ report, day }: { report: Report; day: Day | undef
                 money(payment.paymentAmount),
               ],
             ),
-            [text.ticket.total, money(sumOf(report.reportPayments.map(({ paymentAmount }) => paymentAmount)))],
+            [text.ticket.total, money(paid)],
           ]}
         />
       </Block>
@@ -164,12 +167,16 @@ export function ReportTicket({ report, day }: { report: Report; day: Day | undef
       {report.reportClerksShift.length > 0 && (
         <Block title={text.ticket.clerks}>
           <Lines
-            lines={report.reportClerksShift.map(
-              ({ name, id, orderCount, paymentsOwner }): Line => [
-                text.ticket.clerk(name ?? id, text.orders.count(orderCount)),
-                money(paymentsOwner),
-              ],
-            )}
+            lines={[
+              ...report.reportClerksShift.map(
+                ({ name, id, clockInDate, orderCount, paymentsOwner }): Line => [
+                  text.ticket.clerk(name ?? id, clockInDate && time(clockInDate), text.orders.count(orderCount)),
+                  money(paymentsOwner),
+                ],
+              ),
+              paidOtherwise !== 0 && [text.ticket.paidOtherwise, money(paidOtherwise)],
+              [text.ticket.total, money(paid)],
+            ]}
           />
         </Block>
       )}

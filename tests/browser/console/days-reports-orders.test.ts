@@ -101,6 +101,10 @@ describe("a report", () => {
     expect(shown).toContain(
       `Expected${format(finalCashBalance - 1_234)}Counted at the end${format(finalCashBalance)}Difference+€12.34`,
     );
+    const byClerk = await ticket.getByRole("region", { name: "Payments by clerk" }).locator("dd").allTextContents();
+    const amounts = byClerk.map((amount) => Math.round(Number(amount.replaceAll(/[^\d.-]/g, "")) * 100));
+    expect(amounts.slice(0, -1).reduce((sum, amount) => sum + amount, 0)).toBe(amounts.at(-1));
+    expect(amounts.at(-1)).toBe(reportPayments.reduce((sum, { paymentAmount }) => sum + paymentAmount, 0));
     const states = page.getByRole("region", { name: `${orders.length} orders` });
     await states.getByText("Sold", { exact: true }).first().waitFor();
     expect(await states.getByText("Sold", { exact: true }).count()).toBe(orderCount);

@@ -82,8 +82,9 @@ export const reportsTexts = {
     rooms: "Rooms",
     products: "Products by category",
     noCategory: "No category",
-    clerks: "Clerks",
-    clerk: (name: string, orders: string) => `${name}, ${orders}`,
+    clerks: "Payments by clerk",
+    clerk: (name: string, since: string | null, orders: string) => `${name}${since ? ` from ${since}` : ""}, ${orders}`,
+    paidOtherwise: "On account, or without a clerk",
     quantity: (count: string, name: string) => `${count} × ${name}`,
   },
 };
