@@ -259,6 +259,14 @@ it("derives the memory settings of PostgreSQL from the memory limit of its conta
   expect(startWithLimit(String(64 * 1024 ** 3))).toMatchObject(manyGigabytes);
 });
 
+it("reads every variable of .env.example, which describes every variable that it reads", () => {
+  const example = readFileSync(join(checkout, ".env.example"), "utf8");
+  const described = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
+  const read = [...composeText.matchAll(/\$\{([A-Z_]+):/g)].map(([, name]) => name);
+  // The commit of an image is a variable of one build.
+  expect(new Set([...described, "COMMIT"])).toEqual(new Set(read));
+});
+
 it("creates a secret for each required variable, and keeps existing secrets", () => {
   const variables = writeEnvFile();
   const required = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
