@@ -45,6 +45,8 @@ const filtersExample = '{"paymentMethod": ["card"], "room": ["Terrasse"]}';
 export const metricComparisons = {
   previous_period:
     "the same number of days before `since`. If the range consists of whole calendar months, the same number of calendar months before",
+  previous_week:
+    "the same weekdays before: one week before a range of up to 7 days, and otherwise as few whole weeks before as its length needs",
   previous_year: "the same dates a year before",
 } as const;
 

@@ -106,7 +106,7 @@ test.each([
     "until: Must be at most 731 days from since to until. Send several requests instead; got 732",
   ],
   [{ since: "1899-12-31", until: "1900-01-01" }, "since: Must not be before 1900-01-01"],
-  [{ compare: "last_week" }, "compare: Must be one of: previous_period, previous_year"],
+  [{ compare: "last_week" }, "compare: Must be one of: previous_period, previous_week, previous_year"],
   [{ locationIds: "7" }, 'locationIds: Must be UUIDs, separated by commas; got "7"'],
   [
     { locationId: crypto.randomUUID(), locationIds: crypto.randomUUID() },

@@ -148,8 +148,8 @@ async function readMetrics(
 }
 
 /**
- * Returns the figures of two periods, with the values of the earlier one in `comparison`. The API itself compares only with
- * the days immediately before, and with the year before. Days correspond by their position in the period.
+ * Returns the figures of two periods, with the values of the earlier one in `comparison`. With `previous_period`, the API
+ * compares with the days immediately before, which are other weekdays. Days correspond by their position in the period.
  */
 export function joinPeriods(now: Metrics, before: Metrics): Metrics {
   const shift = countDays({ since: before.since, until: now.since }) - 1;

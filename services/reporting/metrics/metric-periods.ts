@@ -49,6 +49,10 @@ const isFirstOfMonth = (day: number) => formatDay(day).endsWith("-01");
 /** Returns the range of days with which a range is compared. */
 export function computeComparedRange({ first, last }: DayRange, comparison: MetricComparison): DayRange {
   if (comparison === "previous_year") return { first: toPreviousYear(first), last: toPreviousYear(last) };
+  if (comparison === "previous_week") {
+    const shift = Math.ceil((last - first + 1) / 7) * 7;
+    return { first: first - shift, last: last - shift };
+  }
   if (isFirstOfMonth(first) && isFirstOfMonth(last + 1)) {
     const firstMonth = getMonthNumber(first);
     const months = getMonthNumber(last) - firstMonth + 1;

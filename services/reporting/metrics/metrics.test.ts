@@ -360,6 +360,22 @@ describe("a comparison", () => {
     });
   });
 
+  it("is that of the same weekdays with `previous_week`", async () => {
+    const range = { since: "2026-06-04", until: "2026-06-05", dimensions: "day,weekday" };
+    const { data, compareSince, compareUntil } = await query({ ...range, compare: "previous_week" });
+    expect([compareSince, compareUntil]).toEqual(["2026-05-28", "2026-05-29"]);
+    expect(data.map(({ dimensions, comparison }) => [dimensions, comparison?.dimensions])).toEqual([
+      [
+        { day: "2026-06-04", weekday: "thursday" },
+        { day: "2026-05-28", weekday: "thursday" },
+      ],
+      [
+        { day: "2026-06-05", weekday: "friday" },
+        { day: "2026-05-29", weekday: "friday" },
+      ],
+    ]);
+  });
+
   it("contains rows that only one of the periods has", async () => {
     const range = { since: "2026-05-29", until: "2026-05-29", compare: "previous_period" };
     const { data, totals } = await query({ ...range, dimensions: "clerk", sort: "sales" });
