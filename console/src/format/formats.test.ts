@@ -34,6 +34,8 @@ describe("times", () => {
     expect(formats.dateTime("2026-01-10T23:05:00Z")).toBe("Jan 11, 2026, 00:05");
     expect(formats.dateTimeWithSeconds("2026-01-10T08:05:07Z")).toBe("Jan 10, 2026, 09:05:07");
     expect(formats.listedDay("2026-01-10")).toBe("Sat, Jan 10, 2026");
+    expect(formats.dayRange("2026-01-10", "2026-01-10")).toBe("Sat, Jan 10, 2026");
+    expect(formats.dayRange("2026-01-10", "2026-01-12")).toMatch(/^Sat, Jan 10\s–\sMon, Jan 12, 2026$/);
   });
 
   it("show a business day as this date in every time zone", () => {

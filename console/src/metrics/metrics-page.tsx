@@ -48,7 +48,8 @@ function Question({ meta }: { meta: MetricsMeta }) {
   const combinable = meta.dimensions.find(({ name }) => name === dimension)?.dimensions ?? [];
   const secondChoices = choices.filter((name) => combinable.includes(name));
   const second = secondChoices.find((name) => name === search.thenBy);
-  const dimensions = second ? [dimension, second] : [dimension];
+  const dimensions: DimensionName[] = second ? [dimension, second] : [dimension];
+  const isByProducts = meta.dimensions.some(({ name, group }) => group === "product" && dimensions.includes(name));
   const setQuestion = (changes: Partial<typeof search>) =>
     void navigate({ search: (current) => ({ ...current, ...changes }) });
   const parameters = {
@@ -110,7 +111,7 @@ function Question({ meta }: { meta: MetricsMeta }) {
           anyLabel={text.metrics.noComparison}
         />
       </Filters>
-      {measure && <p className="measure-description">{text.metrics.describe(measure.description)}</p>}
+      {measure && <p className="measure-description">{text.metrics.describe(measure.description, isByProducts)}</p>}
       {csvError !== null && <ErrorNotice error={csvError} />}
       <Section
         title={text.metrics.answer(

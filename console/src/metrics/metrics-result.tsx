@@ -24,9 +24,15 @@ const maxBars = 31;
  */
 export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps) {
   const formats = useFormats();
-  const { money, roundedMoney, number, change } = formats;
+  const { money, roundedMoney, number, change, dayRange } = formats;
   const format = isAmount ? money : number;
-  const hasComparison = metrics.compareSince !== null;
+  const { since, until, compareSince, compareUntil } = metrics;
+  const hasComparison = compareSince !== null && compareUntil !== null;
+  const { thisPeriod, periodWithDays } = text.metrics;
+  const earlierPeriod = hasComparison
+    ? periodWithDays(text.metrics.earlierPeriod, dayRange(compareSince, compareUntil))
+    : "";
+  const currentPeriod = hasComparison ? periodWithDays(thisPeriod, dayRange(since, until)) : thisPeriod;
   const [dimension = "day", second] = metrics.dimensions;
   const rows = useMemo(
     () =>
@@ -46,11 +52,11 @@ export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps
     return {
       names: shown.map(({ name }) => name),
       series: [
-        { label: text.metrics.thisPeriod, values: shown.map(({ value }) => value), color: "--accent", isBars: true },
+        { label: currentPeriod, values: shown.map(({ value }) => value), color: "--accent", isBars: true },
         ...(hasComparison
           ? [
               {
-                label: text.metrics.earlierPeriod,
+                label: earlierPeriod,
                 values: shown.map(({ before }) => before),
                 color: "--muted",
                 isDashed: true,
@@ -59,9 +65,10 @@ export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps
           : []),
       ],
     };
-  }, [rows, hasComparison]);
+  }, [rows, hasComparison, currentPeriod, earlierPeriod]);
   const [total] = metrics.totals;
   const totalValue = total?.values[measure] ?? null;
+  const totalBefore = total?.comparison?.values[measure];
   const unattributed =
     measure === "sales" || measure === "salesWithoutTax" ? total?.unattributed?.[measure] : undefined;
   if (rows.length === 0) return <p className="empty">{text.metrics.empty}</p>;
@@ -73,6 +80,12 @@ export function MetricsResult({ metrics, measure, isAmount }: MetricsResultProps
             <dt>{text.metrics.total}</dt>
             <dd className="figure">{format(totalValue)}</dd>
           </div>
+          {hasComparison && (
+            <div>
+              <dt>{earlierPeriod}</dt>
+              <dd className="figure">{typeof totalBefore === "number" ? format(totalBefore) : "–"}</dd>
+            </div>
+          )}
           {unattributed !== undefined && (
             <div>
               <dt>{text.metrics.unattributed}</dt>

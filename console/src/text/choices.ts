@@ -2,7 +2,7 @@ import type { ApiSchemaTypes } from "@pragma/client";
 
 /** The values of filters, in the sequence in which they are shown. The texts are in `en.ts`. */
 export const usageRanges = ["hour", "day", "month"] as const;
-export const metricComparisons = ["previous_period", "previous_year"] as const;
+export const metricComparisons = ["previous_period", "previous_week", "previous_year"] as const;
 export const deliveryStates = ["failed", "pending", "sending", "succeeded"] as const;
 export const bulkExportData = ["reports", "orders", "items", "payments", "taxes"] as const;
 export const bulkExportFormats = ["csv", "jsonl", "parquet"] as const;

@@ -83,6 +83,28 @@ it("shows the sales that are not in products, of which the description speaks", 
   await close();
 });
 
+it("describes sales by hour without products", async () => {
+  const { page, close } = await site.openView(`/metrics?${query}&by=hour`, { apiKey: testLocation.key });
+  await page.getByRole("heading", { name: "Sales by hour" }).waitFor();
+  await page.getByText("Sales including tax.", { exact: true }).waitFor();
+  expect(await page.getByText("Not in products").count()).toBe(0);
+  await close();
+});
+
+it("compares a day with the same weekday before, and shows the date of that day", async () => {
+  const day = "since=2026-05-28&until=2026-05-28";
+  const { page, errors, close } = await site.openView(`/metrics?${day}&by=hour`, { apiKey: testLocation.key });
+  await page.getByRole("button", { name: /Compared with$/ }).click();
+  await page.getByRole("option", { name: "Same weekdays before" }).click();
+  const before = page.getByText("Earlier period: Thu, May 21, 2026");
+  await before.first().waitFor();
+  // As a figure, and in the legend of the chart.
+  await expect.poll(() => before.count()).toBe(2);
+  expect(new URL(page.url()).search).toContain("compare=previous_week");
+  expect(errors).toEqual([]);
+  await close();
+});
+
 it("has no violations", async () => {
   await checkView(site, `/metrics?${query}&compare=previous_period`, testLocation.key, (page) =>
     page.getByRole("img", { name: /^Sales: €/ }).waitFor(),
