@@ -82,6 +82,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: "/orders/$id",
+    validateSearch: readSearch((search) => ({ live: readChoice(search, "live", ["true"]) })),
     component: lazyView(() => import("./orders/order-page.tsx"), "OrderPage"),
   }),
   createRoute({

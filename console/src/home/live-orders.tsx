@@ -110,7 +110,7 @@ function LiveOrderRow({ order, isChanged }: { order: LiveOrder; isChanged: boole
   const state = findState(data);
   return (
     <li className={isChanged ? "live-order is-changed" : "live-order"}>
-      <Link to="/orders/$id" params={{ id: order.id }} className="live-order-name">
+      <Link to="/orders/$id" params={{ id: order.id }} search={{ live: "true" }} className="live-order-name">
         {tableName ?? text.live.noTable}
         {roomName && <span className="muted"> {roomName}</span>}
       </Link>

@@ -1,6 +1,7 @@
 import { nullOnProblem } from "@pragma/client";
 import type { AdminApiClient } from "@pragma/client/api-client";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -19,24 +20,46 @@ import { type Order, OrderRows } from "./order-rows.tsx";
 const route = getRouteApi("/orders/$id");
 const refetchMs = 15_000;
 
-/** Returns the order of a closed shift or, if there is none with this ID, the live order. */
-async function loadOrder(api: AdminApiClient, id: string): Promise<{ data: OrderWithTimes; response: Response }> {
-  const params = { path: { id } };
-  const finished = await nullOnProblem(api.GET("/v2/orders/{id}", { params }), "order_not_found");
-  if (finished) {
-    const { data: order, response } = finished;
-    const { reportId, createdAt: receivedAt, updatedAt: changedAt } = order;
-    return { data: { order, reportId, receivedAt, changedAt }, response };
-  }
-  const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params });
+interface LoadedOrder {
+  data: OrderWithTimes;
+  response: Response;
+}
+
+async function loadFinishedOrder(api: AdminApiClient, id: string): Promise<LoadedOrder> {
+  const { data: order, response } = await api.GET("/v2/orders/{id}", { params: { path: { id } } });
+  const { reportId, createdAt: receivedAt, updatedAt: changedAt } = order;
+  return { data: { order, reportId, receivedAt, changedAt }, response };
+}
+
+async function loadLiveOrder(api: AdminApiClient, id: string): Promise<LoadedOrder> {
+  const { data: live, response } = await api.GET("/v1/orders-live/{id}", { params: { path: { id } } });
   const { createdAt: receivedAt, updatedAt: changedAt } = live;
   return { data: { order: live.data, reportId: null, receivedAt, changedAt }, response };
+}
+
+/** Returns the order of a closed shift or the live order: the one that is probably there is read first. */
+async function loadOrder(api: AdminApiClient, id: string, isProbablyLive: boolean): Promise<LoadedOrder> {
+  const [loadFirst, loadOther] = isProbablyLive
+    ? [loadLiveOrder, loadFinishedOrder]
+    : [loadFinishedOrder, loadLiveOrder];
+  return (await nullOnProblem(loadFirst(api, id), "order_not_found")) ?? loadOther(api, id);
 }
 
 /** An order with its products, payments and history. */
 export function OrderPage() {
   const { id } = route.useParams();
-  const query = useApi(["order", id], (api) => loadOrder(api, id), { refetchMs });
+  const { live } = route.useSearch();
+  // A request for an order where it is not counts as failed, and the order is read again every few seconds.
+  const isProbablyLive = useRef(live === "true");
+  const query = useApi(
+    ["order", id],
+    async (api) => {
+      const loaded = await loadOrder(api, id, isProbablyLive.current);
+      isProbablyLive.current = loaded.data.reportId === null;
+      return loaded;
+    },
+    { refetchMs },
+  );
   const order = query.data?.data.order;
   return (
     <Page

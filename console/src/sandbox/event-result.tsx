@@ -34,7 +34,7 @@ function ResultLinks({ event: { type, tillId, orderId, day } }: { event: Sandbox
   return (
     <>
       {orderId !== null && (
-        <Link to="/orders/$id" params={{ id: orderId }}>
+        <Link to="/orders/$id" params={{ id: orderId }} search={{ live: "true" }}>
           {events.openOrder}
         </Link>
       )}
