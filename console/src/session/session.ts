@@ -34,7 +34,8 @@ export async function openSession(
 ): Promise<Session> {
   // Two retries take about two seconds. A reader who sees an error can try again.
   const api = createAdminApiClient({ baseUrl: apiUrl, apiKey, retries: 2 });
-  const { data: key } = await api.GET("/v1/auth/keys/current");
+  // If the page is left before the response, the request still ends: the API counts canceled requests as failed.
+  const { data: key } = await api.GET("/v1/auth/keys/current", { keepalive: true });
   const reportRejection = (error: unknown) => {
     if (isKeyRejection(error)) onRejected(error);
   };
