@@ -51,6 +51,7 @@ function LocationHome() {
                 </>
               }
             >
+              <p className="muted">{text.home.closedShifts}</p>
               <Loaded query={days}>{({ data }) => <RecentDays days={data} today={today} count={dayCount} />}</Loaded>
             </Section>
           )}

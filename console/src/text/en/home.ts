@@ -11,6 +11,7 @@ export const homeTexts = {
       `Sales by day: ${current} in these seven days, ${before} in the seven days before.`,
     noSales: "There are no sales in these two weeks.",
     recentDays: "Today and the last 14 days",
+    closedShifts: "Figures are those of closed shifts. The orders of a shift that is still open are not part of them.",
     allDays: "All days",
     nothingYet: "Nothing yet",
     lastTill: "Last till",
