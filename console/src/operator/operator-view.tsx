@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { text } from "../text/text.ts";
+import { LinkRow } from "../ui/link-row.tsx";
 import { Page } from "../ui/page.tsx";
 
 const views = [
@@ -21,13 +22,13 @@ interface OperatorViewProps {
 /** One of the views for operators, with links to the others. */
 export const OperatorView = ({ children, ...page }: OperatorViewProps) => (
   <>
-    <nav className="view-tabs" aria-label={text.operator.navigation}>
+    <LinkRow className="view-tabs" label={text.operator.navigation}>
       {views.map(({ to, label }) => (
         <Link key={to} to={to} className="view-tab" activeOptions={{ exact: to === "/operator", includeSearch: false }}>
           {label}
         </Link>
       ))}
-    </nav>
+    </LinkRow>
     <Page {...page}>{children}</Page>
   </>
 );

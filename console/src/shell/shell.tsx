@@ -3,6 +3,8 @@ import { useEffect, useRef } from "react";
 import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Brand } from "../ui/brand.tsx";
+import { LinkRow } from "../ui/link-row.tsx";
+import { Page } from "../ui/page.tsx";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { KeyMenu } from "./key-menu.tsx";
 import { findNavigationItem, findObstacle, isAllowed, navigationItems, opensOperatorView } from "./navigation.ts";
@@ -36,7 +38,7 @@ export function Shell() {
         <ThemeSwitch />
         <KeyMenu />
       </header>
-      <nav className="navigation" aria-label={text.shell.navigation}>
+      <LinkRow className="navigation" label={text.shell.navigation}>
         {navigationItems
           .filter((each) => isAllowed(key, each))
           .map(({ to, label }) => (
@@ -49,14 +51,16 @@ export function Shell() {
               {label}
             </Link>
           ))}
-      </nav>
+      </LinkRow>
       <main id="main" ref={main} tabIndex={-1}>
         <ConnectionNotice />
         <ExpiryNotice />
-        {obstacle !== null ? (
-          <p className="notice notice-warning" role="alert">
-            {obstacle}
-          </p>
+        {item && obstacle !== null ? (
+          <Page title={item.label}>
+            <p className="notice notice-warning" role="alert">
+              {obstacle}
+            </p>
+          </Page>
         ) : (
           <Outlet />
         )}
