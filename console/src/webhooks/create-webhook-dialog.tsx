@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
+import { useSession } from "../session/session-context.tsx";
 import { subscribableEvents } from "../text/choices.ts";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
@@ -85,6 +86,7 @@ interface WebhookFormProps {
 const defaultEvents: readonly string[] = ["order.paid", "report.finalized", "day.closed", "day.incomplete"];
 
 function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps) {
+  const { key } = useSession();
   const id = useId();
   const recipients = useApi(["recipients"], (api) => api.GET("/v1/recipients", { params: { query: { size: 100 } } }));
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -106,7 +108,13 @@ function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps)
           </div>
           <div className="field">
             <label htmlFor={`${id}-recipient`}>{text.webhooks.recipient}</label>
-            <select id={`${id}-recipient`} name="recipient" aria-describedby={`${id}-hint`}>
+            <select
+              id={`${id}-recipient`}
+              name="recipient"
+              // The first recipient of a sandbox is its inbox, whose secret nobody knows.
+              defaultValue={key.location?.isSandbox && data.length === 1 ? "" : data[0]?.id}
+              aria-describedby={`${id}-hint`}
+            >
               {data.map((recipient) => (
                 <option key={recipient.id} value={recipient.id}>
                   {recipient.name}

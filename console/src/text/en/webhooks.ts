@@ -22,7 +22,8 @@ export const webhooksTexts = {
     recipients: "Recipients",
     noRecipients: "A recipient is created with the first endpoint.",
     newRecipient: "New recipient, with a secret of its own",
-    recipientHint: "The secret of the recipient signs the messages. Endpoints of one application share a recipient.",
+    recipientHint:
+      "The secret of the recipient signs the messages. Endpoints of one application share a recipient. The secret of an existing recipient is not shown again.",
     events: "Events",
     rotate: "Rotate secret",
     rotateOf: (name: string) => `Rotate secret of ${name}`,
