@@ -1,5 +1,6 @@
 import { useApi } from "../api/use-api.ts";
-import { useFormats } from "../session/session-context.tsx";
+import { hasAnyScope } from "../session/session.ts";
+import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { Facts } from "../ui/facts.tsx";
@@ -12,9 +13,13 @@ import { ScopeList } from "./scope-list.tsx";
 /** The key that is signed in: its consumer, what it may do, for which location and until when. */
 export function OwnKey() {
   const { number } = useFormats();
+  const { key } = useSession();
   const query = useApi(["key", "current"], (api) => api.GET("/v1/auth/keys/current"));
   return (
     <Section title={text.keys.own} actions={<CopyRequest url={query.data?.url} />}>
+      {!hasAnyScope(key, "keys:write") && (
+        <p className="section-hint">{key.location?.isSandbox ? text.keys.renewSandbox : text.keys.renew}</p>
+      )}
       <Loaded query={query}>
         {({ prefix, consumer, location, scopes, rateLimit, createdAt, expiresAt }) => (
           <Facts

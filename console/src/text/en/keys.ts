@@ -6,6 +6,10 @@ export const keysTexts = {
     summary: "API keys with their consumers, scopes and expiry",
     ownSummary: "The API key that you are signed in with",
     own: "Your key",
+    renew:
+      "Only the operator of this API can renew, rotate or revoke this key, because it lacks the scope keys:write. Ask the operator for a new key before it expires, or at once if it may have leaked.",
+    renewSandbox:
+      "The key of a sandbox cannot be renewed: it ends with its sandbox. Then create another sandbox, which has a key of its own.",
     thisKey: "Your key",
     list: "API keys",
     empty: "There is no API key.",
