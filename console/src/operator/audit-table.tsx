@@ -52,10 +52,10 @@ function AuditedChange({ event: { action, target, details, createdAt } }: { even
   return (
     <>
       <code>{action}</code>
-      <p className="audit-details narrow-only">
+      <p className="row-details narrow-only">
         <AuditTime at={createdAt} />
       </p>
-      <p className="audit-details">
+      <p className="row-details">
         {facts.length > 0
           ? facts.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`).join(" · ")
           : target.id}
@@ -71,7 +71,7 @@ function Actor({ actor: { type, keyId, consumer, clientAddress } }: Pick<AuditEv
       <Link to="/operator/audit" search={{ actor: keyId ?? undefined }}>
         {consumer}
       </Link>
-      <p className="audit-details">{clientAddress}</p>
+      <p className="row-details">{clientAddress}</p>
     </>
   );
 }

@@ -141,15 +141,20 @@ function LatestFailures({ locationId }: { locationId: string }) {
               {
                 header: text.operator.request,
                 isRowHeader: true,
-                cell: ({ method, path }) => (
-                  <code>
-                    {method} {path}
-                  </code>
+                cell: ({ method, path, code, consumerName, failedAt }) => (
+                  <>
+                    <code className="long-name">
+                      {method} {path}
+                    </code>
+                    <p className="row-details narrow-only">
+                      {code && <code>{code}</code>} {consumerName} <Ago at={failedAt} />
+                    </p>
+                  </>
                 ),
               },
-              { header: text.operator.consumer, isWideOnly: true, cell: ({ consumerName }) => consumerName },
-              { header: text.operator.reason, isWideOnly: true, cell: ({ code }) => code && <code>{code}</code> },
-              { header: text.operator.when, cell: ({ failedAt }) => <Ago at={failedAt} /> },
+              { header: text.operator.consumer, isMergedIfNarrow: true, cell: ({ consumerName }) => consumerName },
+              { header: text.operator.reason, isMergedIfNarrow: true, cell: ({ code }) => code && <code>{code}</code> },
+              { header: text.operator.when, isMergedIfNarrow: true, cell: ({ failedAt }) => <Ago at={failedAt} /> },
             ]}
           />
         )}
