@@ -102,6 +102,8 @@ const shownFindings = 10;
 function Findings({ check: { findings, findingCount }, day }: { check: DayCheck; day: Day }) {
   const { difference, rate } = useFormats();
   const tillOf = (tillId: string) => day.tills.find((till) => till.tillId === tillId);
+  const deviceNameOf = (identifier: string) =>
+    day.tills.find(({ deviceIdentifier }) => deviceIdentifier === identifier)?.deviceName || identifier;
   return (
     <ul className="findings">
       {findings.slice(0, shownFindings).map((finding, index) => {
@@ -132,7 +134,9 @@ function Findings({ check: { findings, findingCount }, day }: { check: DayCheck;
                 {text.days.numbers(finding.firstReportNumber, finding.lastReportNumber ?? finding.firstReportNumber)}
               </span>
             )}
-            {finding.deviceIdentifier !== null && <span className="muted">{finding.deviceIdentifier}</span>}
+            {finding.deviceIdentifier !== null && (
+              <span className="muted">{deviceNameOf(finding.deviceIdentifier)}</span>
+            )}
             {finding.difference !== null && <strong>{difference(finding.difference)}</strong>}
           </li>
         );

@@ -58,7 +58,20 @@ export function DayPage() {
   );
 }
 
-function DayOverview({ day: { state, reasons, totals, updatedAt, day } }: { day: Day }) {
+/** Returns the reason why a day is incomplete, with the report numbers that are missing. */
+function describeReason({ code, message }: Day["reasons"][number], { reconciliation }: Day): string {
+  const check = code === "report_number_gap" && reconciliation.find((each) => each.code === "report_number_gaps");
+  // The API lists only the first findings if there are many.
+  if (!check || check.findings.length < check.findingCount) return message;
+  const gaps = check.findings.flatMap(({ firstReportNumber: first, lastReportNumber: last }) =>
+    first === null ? [] : [{ first, last: last ?? first }],
+  );
+  const count = gaps.reduce((total, { first, last }) => total + last - first + 1, 0);
+  return text.days.missingNumbers(count, gaps);
+}
+
+function DayOverview({ day: businessDay }: { day: Day }) {
+  const { state, reasons, totals, updatedAt, day } = businessDay;
   const { money, number } = useFormats();
   return (
     <div className="overview">
@@ -70,8 +83,8 @@ function DayOverview({ day: { state, reasons, totals, updatedAt, day } }: { day:
       </p>
       {reasons.length > 0 && (
         <ul className="notice notice-warning">
-          {reasons.map(({ code, message }) => (
-            <li key={code}>{message}</li>
+          {reasons.map((reason) => (
+            <li key={reason.code}>{describeReason(reason, businessDay)}</li>
           ))}
         </ul>
       )}

@@ -39,6 +39,11 @@ export const daysTexts = {
         other: "# tills lack the figures for this check.",
       }),
     numbers: (first: number, last: number) => (first === last ? `Number ${first}` : `Numbers ${first} to ${last}`),
+    missingNumbers: (count: number, gaps: readonly { first: number; last: number }[]) => {
+      const missing = plural(count, { one: "# report number is missing", other: "# report numbers are missing" });
+      const numbers = gaps.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`));
+      return `${missing}: ${numbers.join(", ")}.`;
+    },
     vatOf: (rate: string) => `VAT ${rate}`,
     payments: "Payments",
     noPayments: "There are no payments.",
