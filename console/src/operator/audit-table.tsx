@@ -1,5 +1,6 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { Link } from "@tanstack/react-router";
+import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Moment } from "../ui/moment.tsx";
 import { Table } from "../ui/table.tsx";
@@ -47,8 +48,15 @@ const AuditTime = ({ at }: { at: string }) => (
   </span>
 );
 
+const isoTime = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
 function AuditedChange({ event: { action, target, details, createdAt } }: { event: AuditEvent }) {
-  const facts = Object.entries(details).filter(([, value]) => value !== null);
+  const { dateTime } = useFormats();
+  const facts = Object.entries(details).flatMap(([name, value]) => {
+    const shown = Array.isArray(value) ? value.join(", ") : value;
+    if (shown === null || shown === "") return [];
+    return `${name}: ${typeof shown === "string" && isoTime.test(shown) ? dateTime(shown) : shown}`;
+  });
   return (
     <>
       <code>{action}</code>
@@ -57,7 +65,7 @@ function AuditedChange({ event: { action, target, details, createdAt } }: { even
       </p>
       <p className="row-details">
         {facts.length > 0
-          ? facts.map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`).join(" · ")
+          ? facts.join(" · ")
           : target.id}
       </p>
     </>

@@ -41,9 +41,11 @@ export function ReprocessDialog({ locationId, onClose }: ReprocessDialogProps) {
       <p>{text.operator.reprocessHint}</p>
       {job ? (
         <p role="status" className="notice">
-          {job.finishedAt === null
-            ? text.operator.reprocessed(number(job.done), number(job.total))
-            : text.operator.reprocessDone(number(job.total))}
+          {job.total === 0
+            ? text.operator.nothingToReprocess
+            : job.finishedAt === null
+              ? text.operator.reprocessed(number(job.done), number(job.total))
+              : text.operator.reprocessDone(number(job.total))}
         </p>
       ) : (
         <RadioGroup

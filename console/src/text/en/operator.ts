@@ -125,6 +125,7 @@ export const operatorTexts = {
       timeZone: "Tills computed in another time zone",
       all: "All tills",
     },
+    nothingToReprocess: "There is nothing to do: the location has no such tills.",
     reprocessed: (queued: string, total: string) => `${queued} of ${total} tills are queued.`,
     reprocessDone: (total: string) => `All ${total} tills are queued. Their reports follow within minutes.`,
     erase: "Erase personal data",
