@@ -19,7 +19,7 @@ export const NewKey = ({ apiKey, onDone, children }: NewKeyProps) => (
       <p>
         <code className="secret">{apiKey}</code>
       </p>
-      <CopyButton value={apiKey} label={text.keys.copy} />
+      <CopyButton variant="secondary" value={apiKey} label={text.keys.copy} />
     </div>
     <div className="actions actions-end">
       <Button variant="primary" onPress={onDone}>

@@ -47,7 +47,7 @@ export function CreateSandbox({ installation }: { installation: Installation }) 
             <p>
               <code className="secret">{created.apiKey}</code>
             </p>
-            <CopyButton value={created.apiKey} label={text.sandbox.create.copyKey} />
+            <CopyButton variant="secondary" value={created.apiKey} label={text.sandbox.create.copyKey} />
           </div>
           <Button variant="primary" onPress={() => open(created.apiKey)}>
             {text.sandbox.create.open}

@@ -3,8 +3,15 @@ import { formatCurl } from "../api/curl.ts";
 import { text } from "../text/text.ts";
 import { Button } from "./button.tsx";
 
+interface CopyButtonProps {
+  value: string;
+  label: string;
+  /** `secondary` for what the reader must not forget to copy. */
+  variant?: "quiet" | "secondary";
+}
+
 /** Copies a text. The label states that it is copied, which screen readers announce. */
-export function CopyButton({ value, label }: { value: string; label: string }) {
+export function CopyButton({ value, label, variant = "quiet" }: CopyButtonProps) {
   const [result, setResult] = useState<"copied" | "failed" | null>(null);
   async function copy() {
     const outcome = await navigator.clipboard.writeText(value).then(
@@ -16,7 +23,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
   }
   return (
     <>
-      <Button variant="quiet" onPress={() => void copy()}>
+      <Button variant={variant} onPress={() => void copy()}>
         {result === "copied" ? text.copy.copied : label}
       </Button>
       <span role="status" className={result === "failed" ? "field-error" : "visually-hidden"}>

@@ -72,7 +72,7 @@ export const ShownSecret = ({ secret }: { secret: string }) => (
     <p>
       <code className="secret">{secret}</code>
     </p>
-    <CopyButton value={secret} label={text.webhooks.copySecret} />
+    <CopyButton variant="secondary" value={secret} label={text.webhooks.copySecret} />
   </div>
 );
 

@@ -96,6 +96,30 @@ it("makes things happen, leads to what came of them, and shows the messages in t
   await close();
 }, 240_000);
 
+it("fits a phone, preselects a new recipient, and explains that its key ends with it", async () => {
+  const { page, errors, close } = await site.openView("/sandbox", { apiKey, width: 390 });
+  const link = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Sandbox" });
+  await page.getByRole("button", { name: /Problem$/ }).click();
+  await page.getByRole("option", { name: "The cash does not agree" }).click();
+  const card = await page.getByRole("listitem").filter({ hasText: "Break a day" }).boundingBox();
+  const select = await page.getByRole("button", { name: /Problem$/ }).boundingBox();
+  const end = (box: typeof card) => (box?.x ?? 0) + (box?.width ?? 0);
+  expect(end(select)).toBeLessThanOrEqual(end(card));
+  expect(end(await link.boundingBox())).toBeLessThanOrEqual(390);
+  const missing = page.getByRole("row", { name: /A report number is missing/ }).first();
+  await missing.getByRole("link").click();
+  await page.getByText(/^1 report number is missing: \d+\.$/).waitFor();
+  await page.goto(`${site.url}/keys`);
+  await page.getByText("The key of a sandbox cannot be renewed").waitFor();
+  await page.goto(`${site.url}/webhooks`);
+  await page.getByRole("button", { name: "Create endpoint" }).click();
+  const recipient = page.getByRole("dialog").getByLabel("Recipient");
+  await recipient.waitFor();
+  expect(await recipient.locator("option:checked").textContent()).toContain("New recipient");
+  expect(errors).toEqual([]);
+  await close();
+});
+
 it("is not shown to a key of another location", async () => {
   const { key } = await createTestLocation(product, { scopes: ["reports:read"] });
   const { page, close } = await site.openView("/sandbox", { apiKey: key });
