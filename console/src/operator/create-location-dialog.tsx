@@ -1,4 +1,4 @@
-import { type ApiSchemaTypes, currencyCodes } from "@pragma/client";
+import { ApiProblem, type ApiSchemaTypes, currencyCodes } from "@pragma/client";
 import { type FormEvent, useId } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
 import { text } from "../text/text.ts";
@@ -12,7 +12,21 @@ const applications = ["POPINA", "JALIA"] as const;
 type Currency = NonNullable<ApiSchemaTypes["ChangeLocation"]["currencyCode"]>;
 
 const defaultCurrency = "EUR";
-const currencyNames = new Intl.DisplayNames("en", { type: "currency" });
+const currencyNames = new Intl.DisplayNames("en", { type: "currency", fallback: "none" });
+/** All other codes that begin with X are metals, units of account and the like. */
+const currenciesOfUnions: readonly string[] = ["XAF", "XCD", "XCG", "XOF", "XPF"];
+const currencies = currencyCodes.flatMap((code) => {
+  const name = currencyNames.of(code);
+  return name === undefined || (code.startsWith("X") && !currenciesOfUnions.includes(code)) ? [] : [{ code, name }];
+});
+
+/** The parts of the request that have a field, which shows what is wrong with them. */
+const pathsOfFields = [
+  "locationSettings.locationName",
+  "organizationId",
+  "agencyId",
+  "locationSettings.timezone",
+] as const;
 
 interface NewLocation {
   name: string;
@@ -29,6 +43,10 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
   const creation = useApiChange((api, { name, timezone, ...location }: NewLocation) =>
     api.POST("/v1/locations", { body: { ...location, locationSettings: { locationName: name, timezone } } }),
   );
+  const errorOf = (path: (typeof pathsOfFields)[number]) =>
+    creation.error instanceof ApiProblem
+      ? creation.error.issues.find((issue) => issue.path === path)?.message
+      : undefined;
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
@@ -60,7 +78,12 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
         </>
       ) : (
         <form className="form" onSubmit={submit}>
-          <TextField label={text.operator.name} name="name" maxLength={255} />
+          <TextField
+            label={text.operator.name}
+            name="name"
+            maxLength={255}
+            error={errorOf("locationSettings.locationName")}
+          />
           <div className="field">
             <label htmlFor={`${id}-application`}>{text.operator.application}</label>
             <select id={`${id}-application`} name="application" aria-describedby={`${id}-application-hint`}>
@@ -77,8 +100,15 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
             name="organizationId"
             maxLength={255}
             hint={text.operator.organizationIdHint}
+            error={errorOf("organizationId")}
           />
-          <TextField label={text.operator.agencyId} name="agencyId" maxLength={255} hint={text.operator.agencyIdHint} />
+          <TextField
+            label={text.operator.agencyId}
+            name="agencyId"
+            maxLength={255}
+            hint={text.operator.agencyIdHint}
+            error={errorOf("agencyId")}
+          />
           <TextField
             label={text.operator.timeZone}
             name="timezone"
@@ -86,18 +116,19 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
             maxLength={64}
             hint={text.operator.timeZoneHint}
             suggestions={Intl.supportedValuesOf("timeZone")}
+            error={errorOf("locationSettings.timezone")}
           />
           <div className="field">
             <label htmlFor={`${id}-currency`}>{text.operator.currency}</label>
             <select id={`${id}-currency`} name="currency" defaultValue={defaultCurrency}>
-              {currencyCodes.map((code) => (
+              {currencies.map(({ code, name }) => (
                 <option key={code} value={code}>
-                  {code} – {currencyNames.of(code)}
+                  {code} – {name}
                 </option>
               ))}
             </select>
           </div>
-          {creation.error && <ErrorNotice error={creation.error} />}
+          {creation.error && <ErrorNotice error={creation.error} pathsOfFields={pathsOfFields} />}
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.cancel}</Button>
             <Button type="submit" variant="primary" isPending={creation.isPending}>

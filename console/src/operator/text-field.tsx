@@ -9,11 +9,14 @@ interface TextFieldProps {
   hint?: string;
   /** Texts that the browser suggests. Others can be entered, too. */
   suggestions?: readonly string[];
+  /** Why the API rejected the text. */
+  error?: string | undefined;
 }
 
 /** A required text of a form. */
-export function TextField({ label, hint, suggestions, ...input }: TextFieldProps) {
+export function TextField({ label, hint, suggestions, error, ...input }: TextFieldProps) {
   const id = useId();
+  const descriptions = [error !== undefined && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -22,7 +25,8 @@ export function TextField({ label, hint, suggestions, ...input }: TextFieldProps
         required
         autoComplete="off"
         list={suggestions && `${id}-suggestions`}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        aria-invalid={error !== undefined}
+        aria-describedby={descriptions.join(" ") || undefined}
         {...input}
       />
       {suggestions && (
@@ -31,6 +35,11 @@ export function TextField({ label, hint, suggestions, ...input }: TextFieldProps
             <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
+      )}
+      {error !== undefined && (
+        <p className="field-error" id={`${id}-error`}>
+          {error}
+        </p>
       )}
       {hint !== undefined && (
         <p className="hint" id={`${id}-hint`}>

@@ -6,13 +6,19 @@ interface ErrorNoticeProps {
   error: unknown;
   onRetry?: (() => void) | undefined;
   isRetrying?: boolean;
+  /** The paths of issues that the fields of a form show. */
+  pathsOfFields?: readonly string[];
 }
 
 /** States what failed, why, and what the reader can do. */
-export function ErrorNotice({ error, onRetry, isRetrying = false }: ErrorNoticeProps) {
+export function ErrorNotice({ error, onRetry, isRetrying = false, pathsOfFields = [] }: ErrorNoticeProps) {
   return (
     <div className="notice notice-bad" role="alert">
-      {error instanceof ApiProblem ? <ProblemDetails problem={error} /> : <p>{describeError(error)}</p>}
+      {error instanceof ApiProblem ? (
+        <ProblemDetails problem={error} pathsOfFields={pathsOfFields} />
+      ) : (
+        <p>{describeError(error)}</p>
+      )}
       {onRetry && (
         <Button onPress={onRetry} isPending={isRetrying}>
           {text.errors.retry}
@@ -22,7 +28,13 @@ export function ErrorNotice({ error, onRetry, isRetrying = false }: ErrorNoticeP
   );
 }
 
-function ProblemDetails({ problem: { title, detail, issues, requestId, type } }: { problem: ApiProblem }) {
+interface ProblemDetailsProps {
+  problem: ApiProblem;
+  pathsOfFields: readonly string[];
+}
+
+function ProblemDetails({ problem: { title, detail, issues, requestId, type }, pathsOfFields }: ProblemDetailsProps) {
+  const others = issues.filter(({ path }) => !pathsOfFields.includes(path));
   return (
     <>
       <p>
@@ -30,9 +42,10 @@ function ProblemDetails({ problem: { title, detail, issues, requestId, type } }:
         {/* The issues say more than a detail that only counts them. */}
         {issues.length === 0 && detail !== title && <>. {detail}</>}
       </p>
-      {issues.length > 0 && (
+      {others.length < issues.length && <p>{text.errors.atFields}</p>}
+      {others.length > 0 && (
         <ul>
-          {issues.map((issue) => (
+          {others.map((issue) => (
             <li key={`${issue.in} ${issue.path} ${issue.code}`}>
               <code>{issue.path || issue.in}</code>: {issue.message}
             </li>

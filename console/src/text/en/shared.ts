@@ -42,6 +42,7 @@ export const sharedTexts = {
   errors: {
     retry: "Try again",
     whatToDo: "What to do",
+    atFields: "Correct the marked fields.",
     request: "Request",
     noResponse: "The API did not respond. Check your connection, and try again.",
     noInstallation: "The server of the console does not respond. Check your connection, and try again.",
