@@ -1,3 +1,4 @@
+import { useId } from "react";
 import { type CurrentKey, hasAnyScope } from "../session/session.ts";
 import { useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -21,16 +22,30 @@ export const pointOfSaleScopes: readonly Scope[] = [...initialScopes, "tills:wri
 /** The scopes that the signed-in key can grant, which are its own. `selected` are those that are chosen at first. */
 export function ScopeFields({ selected }: { selected: readonly Scope[] }) {
   const { key } = useSession();
-  const grantable = scopeNames.filter((scope) => hasAnyScope(key, scope));
+  const hintId = useId();
+  const grantable = scopeNames.filter((scope) => scope !== "admin" && hasAnyScope(key, scope));
+  const checkboxOf = (scope: Scope) => (
+    <label key={scope} className="checkbox">
+      <input
+        type="checkbox"
+        name="scopes"
+        value={scope}
+        defaultChecked={selected.includes(scope)}
+        aria-describedby={scope === "admin" ? hintId : undefined}
+      />
+      {text.keys.scopes[scope]}
+    </label>
+  );
   return (
     <fieldset className="scope-fields">
       <legend>{text.keys.scopesOf}</legend>
-      {grantable.map((scope) => (
-        <label key={scope} className="checkbox">
-          <input type="checkbox" name="scopes" value={scope} defaultChecked={selected.includes(scope)} />
-          {text.keys.scopes[scope]}
-        </label>
-      ))}
+      {grantable.map(checkboxOf)}
+      {hasAnyScope(key, "admin") && (
+        <div className="notice notice-warning scope-of-operators">
+          {checkboxOf("admin")}
+          <p id={hintId}>{text.keys.adminHint}</p>
+        </div>
+      )}
     </fieldset>
   );
 }

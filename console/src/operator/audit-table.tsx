@@ -63,11 +63,7 @@ function AuditedChange({ event: { action, target, details, createdAt } }: { even
       <p className="row-details narrow-only">
         <AuditTime at={createdAt} />
       </p>
-      <p className="row-details">
-        {facts.length > 0
-          ? facts.join(" · ")
-          : target.id}
-      </p>
+      <p className="row-details">{facts.length > 0 ? facts.join(" · ") : target.id}</p>
     </>
   );
 }

@@ -10,6 +10,7 @@ import { ChangeScopesDialog } from "./change-scopes-dialog.tsx";
 import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
 import { OperatorList } from "./operator-list.tsx";
 import { UsageCell } from "./usage-cell.tsx";
+import { useDefaultRateLimit } from "./use-default-rate-limit.ts";
 import { useUsageOf } from "./use-usage.ts";
 
 const route = getRouteApi("/operator/consumers");
@@ -21,6 +22,9 @@ export function ConsumersPage() {
   const { name, range = "day", sandboxes, page = 0 } = search;
   const navigate = route.useNavigate();
   const { number } = useFormats();
+  const defaultRateLimit = useDefaultRateLimit();
+  const rateOf = ({ perSecond, burst }: NonNullable<ApiSchemaTypes["Consumer"]["rateLimit"]>) =>
+    text.operator.rateOf(number(perSecond), number(burst));
   const [changed, setChanged] = useState<ApiSchemaTypes["Consumer"] | null>(null);
   const query = useApi(["consumers", name, page], (api) =>
     api.GET("/v1/consumers", { params: { query: { ...(name && { name }), index: page, size: pageSize } } }),
@@ -54,9 +58,9 @@ export function ConsumersPage() {
             header: text.operator.rateLimit,
             isWideOnly: true,
             cell: ({ rateLimit }) =>
-              rateLimit === null
-                ? text.operator.defaultRateLimit
-                : text.operator.rateOf(number(rateLimit.perSecond), number(rateLimit.burst)),
+              rateLimit !== null
+                ? rateOf(rateLimit)
+                : text.operator.defaultRateLimit(defaultRateLimit && rateOf(defaultRateLimit)),
           },
           {
             header: text.operator.requests,

@@ -1,10 +1,11 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { readAllPages } from "../api/read-all-pages.ts";
 import { useApi } from "../api/use-api.ts";
-import { useFormats, useSession } from "../session/session-context.tsx";
+import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Ago } from "../ui/moment.tsx";
 import { keyOwnerColumns, LimitTable, limitsRefetchMs, UsedShare } from "./limit-table.tsx";
+import { useDefaultRateLimit } from "./use-default-rate-limit.ts";
 
 interface LimitsProps {
   includesSandboxes: boolean;
@@ -15,7 +16,7 @@ const minuteMs = 60_000;
 /** The keys that use most of their rate limit: how many requests they sent in the last minutes, and how many they may send. */
 export function BusiestKeys({ includesSandboxes }: LimitsProps) {
   const { number } = useFormats();
-  const { key } = useSession();
+  const defaultLimit = useDefaultRateLimit()?.perSecond;
   const usage = useApi(
     ["usage", "busiest", includesSandboxes],
     (api) => {
@@ -33,8 +34,6 @@ export function BusiestKeys({ includesSandboxes }: LimitsProps) {
     readAllPages((page) => api.GET("/v1/consumers", { params: { query: page } })),
   );
   const limits = new Map(consumers.data?.data.items.map(({ id, rateLimit }) => [id, rateLimit]));
-  // A consumer without a rate limit of its own has the default, which the API states for the signed-in key.
-  const defaultLimit = limits.get(key.consumer.id) === null ? key.rateLimit.perSecond : undefined;
   const seconds = 5 * 60;
   const toRow = (counted: ApiSchemaTypes["UsageCount"]) => {
     const perSecond = counted.requestCount / seconds;

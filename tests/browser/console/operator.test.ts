@@ -125,7 +125,15 @@ it("creates a location, and a key with which its point of sale can push tills", 
   await dialog.getByLabel("Currency").selectOption("CHF");
   await dialog.getByRole("button", { name: "Create location" }).click();
   const alert = dialog.getByRole("alert");
-  await alert.getByText("locationSettings.timezone").waitFor();
+  await alert.getByText("Correct the marked fields.").waitFor();
+  expect(await alert.innerText()).not.toContain("locationSettings.timezone");
+  expect(await dialog.getByLabel("Time zone").getAttribute("aria-invalid")).toBe("true");
+  expect(await dialog.locator(".field-error").count()).toBe(1);
+  const currencies = await dialog.getByLabel("Currency").locator("option").allTextContents();
+  expect(currencies.filter((name) => name.startsWith("X")).map((name) => name.slice(0, 3))).toEqual(
+    expect.arrayContaining(["XAF", "XPF"]),
+  );
+  expect(currencies.filter((name) => /^(XAU|XTS|XXX)/.test(name))).toEqual([]);
   expect(await alert.innerText()).not.toContain("`errors`");
   await dialog.getByLabel("Time zone").fill("Europe/Zurich");
   await dialog.getByRole("button", { name: "Create location" }).click();
@@ -155,7 +163,10 @@ it("creates a consumer with the chosen scopes, and changes them", async () => {
   await page.getByText("Stock keeper was created with these scopes:").waitFor();
   await page.getByRole("dialog").getByText("Replace the catalog").waitFor();
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("row", { name: /^Stock keeper/ }).waitFor();
+  await page
+    .getByRole("row", { name: /^Stock keeper/ })
+    .getByText(/^Default: \d+ per second/)
+    .waitFor();
   await page.getByRole("button", { name: "Change scopes of Stock keeper" }).click();
   const dialog = page.getByRole("dialog", { name: "Change scopes of Stock keeper" });
   expect(await dialog.getByLabel("Replace the catalog").isChecked()).toBe(true);
@@ -264,10 +275,33 @@ it("reprocesses all tills of a location, and shows the progress", async () => {
   });
   await page.getByRole("button", { name: "Reprocess tills" }).click();
   const dialog = page.getByRole("dialog", { name: "Reprocess tills" });
+  await dialog.getByRole("button", { name: "Reprocess tills" }).click();
+  await dialog.getByText("There is nothing to do: the location has no such tills.").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Reprocess tills" }).click();
   await dialog.getByLabel("All tills").check();
   await dialog.getByRole("button", { name: "Reprocess tills" }).click();
   await dialog.getByText("All 1 tills are queued.").waitFor({ timeout: 20_000 });
   expect(errors).toEqual([]);
+  await close();
+});
+
+it("scrolls its tabs to the current one, and shows all of a failed request on a phone", async () => {
+  const { page, close } = await site.openView("/operator/audit", { apiKey: product.adminKey, width: 390 });
+  const tab = page.getByRole("navigation", { name: "Operator views" }).getByRole("link", { name: "Audit log" });
+  await expect
+    .poll(async () => ((await tab.boundingBox())?.x ?? 999) + ((await tab.boundingBox())?.width ?? 0))
+    .toBeLessThan(390);
+  await page.goto(`${site.url}/operator/locations/${testLocation.locationId}`);
+  const request = page
+    .getByRole("region", { name: "Latest failed requests" })
+    .getByRole("row")
+    .filter({ hasText: "GET /v2/reports" })
+    .first();
+  await request.waitFor();
+  const table = page.getByRole("group", { name: "Latest failed requests" });
+  expect(await table.evaluate("(element) => element.scrollWidth <= element.clientWidth")).toBe(true);
+  expect(await request.getByText("invalid_request").filter({ visible: true }).count()).toBe(1);
   await close();
 });
 
@@ -287,6 +321,7 @@ it("filters the audit log by action and location, in the URL", async () => {
 it("is not shown to the key of a location", async () => {
   const { page, close } = await site.openView("/operator/locations", { apiKey: testLocation.key });
   await page.getByRole("alert").getByText("It needs the scope admin.").waitFor();
+  await page.getByRole("heading", { name: "Operator", level: 1 }).waitFor();
   expect(await page.getByRole("link", { name: "Operator" }).count()).toBe(0);
   expect(await page.getByRole("table").count()).toBe(0);
   await close();

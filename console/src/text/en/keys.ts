@@ -55,6 +55,8 @@ export const keysTexts = {
       "audit:read": "Read who changed what",
       admin: "Everything, for every location",
     },
+    adminHint:
+      "Only for operators: it includes all other scopes. Its keys can read and change all locations, consumers and keys, and erase data.",
     create: "Create key",
     consumer: "Consumer",
     consumerHint: "The scopes and the rate limit of the consumer apply to all its keys.",

@@ -98,7 +98,7 @@ export const operatorTexts = {
     createKey: "Create a key",
     scopes: "Scopes",
     rateLimit: "Rate limit",
-    defaultRateLimit: "Default",
+    defaultRateLimit: (rate: string | undefined) => (rate === undefined ? "Default" : `Default: ${rate}`),
     rateOf: (perSecond: string, burst: string) => `${perSecond} per second, ${burst} at once`,
 
     deadLettersHint:
