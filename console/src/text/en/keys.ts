@@ -7,7 +7,7 @@ export const keysTexts = {
     ownSummary: "The API key that you are signed in with",
     own: "Your key",
     renew:
-      "Only the operator of this API can renew, rotate or revoke this key, because it lacks the scope keys:write. Ask the operator for a new key before it expires, or at once if it may have leaked.",
+      "This key lacks the scope keys:write, so it cannot renew, rotate or revoke itself. The operator of the API can: ask for a new key before this one expires, or at once if it may have leaked.",
     renewSandbox:
       "The key of a sandbox cannot be renewed: it ends with its sandbox. Then create another sandbox, which has a key of its own.",
     thisKey: "Your key",
