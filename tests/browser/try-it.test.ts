@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { findSeriousViolations } from "./check-accessibility.ts";
+import { findColorViolations, findSeriousViolations } from "./check-accessibility.ts";
 import { type DocumentationSiteUnderTest, startSiteInBrowser, waitForExpression } from "./documentation-site.ts";
 
 let product: PragmaUnderTestAccess;
@@ -209,6 +209,11 @@ describe("the form beside an operation", () => {
       await body.fill(own);
       expect((await push("201 Created")).till).toBe(own);
       expect((await push("200 OK")).till).toBe(own);
+      // Transitions are disabled, because their intermediate colors could fail the check.
+      await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
+      await page.emulateMedia({ colorScheme: "light" });
+      await waitForExpression(page, "document.documentElement.dataset.theme === 'light'");
+      expect(await findColorViolations(page)).toEqual([]);
       const reportId = /"reportId": "([^"]+)"/.exec((await response.textContent()) ?? "")?.[1];
       const link = response.getByRole("link", { name: "get the report" });
       expect(await link.getAttribute("href")).toBe(`/api/get-report?try=true&id=${reportId}`);
