@@ -18,3 +18,11 @@ it.each(["/v2/reports?size=3", "/v2/reports?size=500&since=2026-13-01", "/v1/day
   "leaves %s as it is",
   (path) => expect(moveDaysToSandbox(path, createdAt)).toBe(path),
 );
+
+it.each([
+  (since: string, until: string) => `curl "$PRAGMA_URL/v1/metrics?measures=tips&since=${since}&until=${until}"`,
+  (since: string, until: string) =>
+    `  --data-urlencode 'since=${since}' --data-urlencode 'until=${until}' \\\n  --data-urlencode 'limit=5'`,
+])("moves the days of a command", (command) => {
+  expect(moveDaysToSandbox(command("2026-05-25", "2026-05-31"), createdAt)).toBe(command("2026-11-23", "2026-11-29"));
+});
