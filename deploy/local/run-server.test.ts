@@ -95,6 +95,18 @@ it("logs when a server exits unexpectedly", async () => {
   expect(message).toMatch(/Greeter exited unexpectedly \(exit code 4\)[\s\S]*worn out/);
 });
 
+it("states that a server was probably stopped from outside, with the end of its log for people", async () => {
+  const entry = JSON.stringify({ level: "info", time: "2026-11-30T12:20:36.329Z", name: "pragma", msg: "stopped" });
+  const program = `${greeterProgram} setTimeout(() => { console.log(${JSON.stringify(entry)}); process.exit(); }, 300);`;
+  const message = await new Promise<string>(
+    (log) => void createGreeterOptions(createTestScratchFolder(), { program, log }).then(launchLocalServer),
+  );
+  expect(message).toMatch(
+    /^Greeter has shut down in good order \(exit code 0\): another program has probably stopped it/,
+  );
+  expect(message).toMatch(/\n {2}2026-11-30T12:20:36\.329Z info: stopped$/);
+});
+
 it("rejects a port that another program uses", async () => {
   const port = await findFreePort();
   const other = createServer().listen(port, "127.0.0.1");

@@ -23,6 +23,7 @@ import {
   removeDockerContainer,
 } from "./data-folder.mjs";
 import { isPortFree } from "./free-port.ts";
+import { formatLogLine } from "./log-line.ts";
 import {
   hasProcessCleanupStarted,
   registerForExitCleanup,
@@ -82,6 +83,7 @@ export interface RunningServer extends LocalServerInstance {
 const defaultSilenceTimeoutMs = 10 * 60_000;
 const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
+const maxShownLogLines = 15;
 
 /**
  * Starts a server, which is stopped when this process ends for any reason, and waits until it is ready.
@@ -120,7 +122,7 @@ export async function launchLocalServer(options: ServerProcessOptions): Promise<
   }
   void ended.then((reason) => {
     if (isStopping || hasProcessCleanupStarted()) return;
-    log(`${name} exited unexpectedly (${reason}). ${describeLogEnd(logFile, logFrom)}`);
+    log(`${describeUnexpectedEnd(name, reason)} ${describeLogEnd(logFile, logFrom)}`);
   });
   return { pid, ended, sendSignal, stop: () => stopWith(plan.stopSignal), kill: () => stopWith("SIGKILL") };
 }
@@ -248,9 +250,17 @@ export function rotateLogFile(file: string, maxBytes: number): number {
 
 const readLog = (file: string) => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0));
 
-/** Returns the path and the last lines of a log, without the first `from` bytes if it still has them. */
+/** Without a fault, a server ends only if it is told to, here by another program than this one. */
+const describeUnexpectedEnd = (name: string, reason: string) =>
+  reason === "exit code 0"
+    ? `${name} has shut down in good order (exit code 0): another program has probably stopped it, for example with kill.`
+    : `${name} exited unexpectedly (${reason}).`;
+
+/** Returns the path and the last lines of a log for people, without the first `from` bytes if it still has them. */
 export function describeLogEnd(file: string, from: number): string {
   const bytes = readLog(file);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
-  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${getIndentedLastLines(text)}`;
+  if (text === "") return `The log ${file} is empty.`;
+  const lines = text.split("\n").slice(-maxShownLogLines).map(formatLogLine);
+  return `The end of the log ${file}:\n${getIndentedLastLines(lines.join("\n"), maxShownLogLines)}`;
 }

@@ -57,9 +57,10 @@ test("the start states which migrations are done, and for which dependencies the
   const logged = [line(22), line(23), '{"level":30,"msg":"request"}', line(24).slice(0, -1)].join("\n");
   expect(describeStartStep(logged)).toBe("migrating reporting: 23 of 41 done");
   expect(describeStartStep('{"level":30,"msg":"request"}\n')).toBe("");
-  const parts = { reporting: { postgres: "ok", nats: "not connected" }, gateway: { redis: "refused" } };
+  const nats = "not connected.";
+  const parts = { reporting: { postgres: "ok", nats }, gateway: { redis: "refused" }, jobs: { nats } };
   expect(describeUnreadyParts(JSON.stringify({ status: "not ready", parts }))).toBe(
-    "reporting waits for nats: not connected, gateway waits for redis: refused",
+    "reporting, jobs wait for nats: not connected; gateway waits for redis: refused",
   );
   expect(describeUnreadyParts(undefined)).toBe("");
 });

@@ -153,13 +153,19 @@ export function describeStartStep(logged: string): string {
   return steps.at(-1) ?? "";
 }
 
-/** Returns the dependencies for which the product waits, according to a response of `/ready`. */
+/** Returns the dependencies for which the product waits, according to a response of `/ready`, each with all that wait. */
 export function describeUnreadyParts(body = "{}"): string {
   const { parts = {} }: { parts?: Record<string, Record<string, string>> } = JSON.parse(body);
-  const waits = Object.entries(parts).flatMap(([part, states]) =>
-    Object.entries(states).flatMap(([name, state]) => (state === "ok" ? [] : `${part} waits for ${name}: ${state}`)),
-  );
-  return waits.join(", ");
+  const partsByWait = new Map<string, string[]>();
+  for (const [part, states] of Object.entries(parts))
+    for (const [name, state] of Object.entries(states)) {
+      if (state === "ok") continue;
+      const wait = `${name}: ${state.replace(/\.$/, "")}`;
+      partsByWait.set(wait, [...(partsByWait.get(wait) ?? []), part]);
+    }
+  return [...partsByWait]
+    .map(([wait, names]) => `${names.join(", ")} ${names.length === 1 ? "waits" : "wait"} for ${wait}`)
+    .join("; ");
 }
 
 function readCheckedOutCommit(): string {

@@ -84,7 +84,7 @@ describe("seedDemo", () => {
     const newest = api.reports.find(({ startedAt }) => startedAt === "2026-06-14T06:00:00.000Z");
     const curls = instructions.split("\n").filter((line) => line.startsWith("curl "));
     expect(curls).toEqual([
-      `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports'`,
+      `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports?size=3'`,
       `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/${newest?.id}'`,
       "curl 'http://localhost:4000/health'",
     ]);

@@ -84,7 +84,7 @@ function formatDemoInstructions(url: string, access: DemoLocationCredentials, ne
     `Demo location  ${locationId}`,
     `API key        ${apiKey}`,
     "",
-    `curl ${authorization} '${url}/v2/reports'`,
+    `curl ${authorization} '${url}/v2/reports?size=3'`,
     `curl ${authorization} '${url}/v2/reports/${newestReportId}'`,
     `curl '${url}/health'`,
   ].join("\n");
