@@ -147,7 +147,7 @@ function LatestFailures({ locationId }: { locationId: string }) {
                       {method} {path}
                     </code>
                     <p className="row-details narrow-only">
-                      {code && <code>{code}</code>} {consumerName} <Ago at={failedAt} />
+                      {code && <code>{code}</code>} {consumerName} · <Ago at={failedAt} />
                     </p>
                   </>
                 ),
