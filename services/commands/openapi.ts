@@ -59,7 +59,8 @@ const openApiTags = [
   { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
   {
     name: "Services",
-    description: "The services of the API: their health, the events that they could not process, and the use of daily quotas",
+    description:
+      "The services of the API: their health, the events that they could not process, and the use of daily quotas",
   },
   { name: "Erasures", description: "The erasure of personal data in tills, reports, orders and messages" },
   {
