@@ -117,7 +117,7 @@ test("allows more time for the transfer of a large body", async () => {
     await readBody(request);
     setTimeout(() => response.end(), 3 * timeouts.responseMs);
   };
-  await store.put("a/b", Buffer.alloc(3_000_000));
+  await store.put("a/b", Buffer.alloc(20_000_000));
   expect(requests).toBe(1);
 });
 
