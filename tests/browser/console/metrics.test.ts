@@ -46,6 +46,7 @@ it("answers a question that is chosen by clicking, and whose choices are part of
 it("lists hours in their sequence", async () => {
   const { page, close } = await site.openView(`/metrics?${query}&by=hour`, { apiKey: testLocation.key });
   await page.getByRole("heading", { name: "Sales by hour" }).waitFor();
+  await page.getByRole("rowheader").first().waitFor();
   const hours = await page.getByRole("rowheader").allTextContents();
   expect(hours.length).toBeGreaterThan(1);
   for (const hour of hours) expect(hour).toMatch(/^\d\d:00$/);
