@@ -117,7 +117,10 @@ test("allows more time for the transfer of a large body", async () => {
     await readBody(request);
     setTimeout(() => response.end(), 3 * timeouts.responseMs);
   };
-  await store.put("a/b", Buffer.alloc(20_000_000));
+  // Only the time until the response is short, so that a busy machine does not reach the others.
+  await store.close();
+  store = createS3ObjectStore(location, { ...timeouts, connectMs: 10_000, idleMs: 30_000 });
+  await store.put("a/b", Buffer.alloc(10_000_000));
   expect(requests).toBe(1);
 });
 
