@@ -137,10 +137,12 @@ export const operatorTexts = {
     before: "Before (UTC)",
     confirmName: (name: string) => `To confirm, type ${name}`,
     erased: (count: number) =>
-      plural(count, {
-        one: "The personal data of # till is being erased.",
-        other: "The personal data of # tills is being erased.",
-      }),
+      count === 0
+        ? "No till of this location matches. Check what you entered: only live orders with these IDs are being erased."
+        : plural(count, {
+            one: "The personal data of # till is being erased.",
+            other: "The personal data of # tills is being erased.",
+          }),
 
     auditSummary: "Who changed what, latest change first",
     action: "Action",
