@@ -67,6 +67,7 @@ const calls = {
   listAuditEvents: () => client.GET("/v1/audit"),
   exportAuditEvents: () => client.GET("/v1/audit/export", { parseAs: "text" }),
   listServices: () => client.GET("/v1/services"),
+  listMostUsedQuotas: () => client.GET("/v1/services/quotas"),
   listDeadLetters: () =>
     client.GET("/v1/services/{service}/dead-letters", { params: { path: { service: "reporting" } } }),
   listQuotaUsage: () => client.GET("/v1/services/{service}/quotas", { params: { path: { service: "till-ingest" } } }),

@@ -20,6 +20,14 @@ export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.stri
 
 export type LocationRefWithCurrency = z.infer<typeof LocationRefWithCurrency>;
 
+/** The most ids in one request for the names of locations. */
+export const maxNamedLocations = 100;
+
+/** What lists state about locations that they know only by their ids. Removed locations are missing. */
+export const NamedLocations = object({
+  locations: array(object({ id: z.guid(), name: z.string().nullable(), isSandbox: z.boolean() })),
+});
+
 /** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
 export const ResolvedApiKey = object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */

@@ -29,5 +29,5 @@ export function getAllowedCallersOfService(service: ServiceName): InternalCaller
 /** Returns the scopes of a caller's own requests to a service. Empty if the caller only forwards client requests. */
 export function getInternalScopesOfCaller(caller: InternalCallerName, service: ServiceName): InternalScope[] {
   if (service !== "accounts") return [];
-  return [caller === "gateway" ? "internal:keys" : "internal:locations"];
+  return caller === "gateway" ? ["internal:keys", "internal:locations"] : ["internal:locations"];
 }

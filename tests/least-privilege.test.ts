@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { AuditEvent } from "@pragma/contracts/audit";
+import { MostUsedQuotas } from "@pragma/contracts/quota";
 import { ServiceList } from "@pragma/contracts/service-health";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { buildEventStreamNames } from "@pragma/runtime/messaging/event-streams";
@@ -74,6 +75,8 @@ it("lists services and dead letters, and erases data, for a key with the scope a
     testLocation.request(method, path, { key: product.adminKey, ...(body !== undefined && { body }) });
   const { services } = ServiceList.parse(await (await asAdmin("GET", "/v1/services")).json());
   expect(services.map(({ name }) => name)).toEqual(["gateway", ...serviceNames]);
+  const { unreachableServices } = MostUsedQuotas.parse(await (await asAdmin("GET", "/v1/services/quotas")).json());
+  expect(unreachableServices).toEqual([]);
   for (const { name, state, checks } of services) {
     expect({ name, state, checks }).toMatchObject({ state: expect.stringMatching(/^(ok|degraded)$/) });
     expect(checks.map((check) => check.name)).toContain("nats");

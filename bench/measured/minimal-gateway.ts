@@ -45,6 +45,7 @@ const app = createGatewayApp({
   forwardTo: forwarder.forwardTo,
   mcp: passThrough,
   listServices: async () => [],
+  listQuotas: () => Promise.resolve({ quotas: [], unreachableServices: [] }),
   documents: { openapi: document, full: document, asyncapi: document },
   docsUrl: "http://docs.example",
   log: createLogger({ name: "minimal-gateway", level: "silent" }),

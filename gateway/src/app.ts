@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
+import type { MostUsedQuotas } from "@pragma/contracts/quota";
 import type { ServiceHealth, ServiceList } from "@pragma/contracts/service-health";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { createLoggedErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
@@ -9,6 +10,7 @@ import {
   parseHandlingPreference,
   parseQuery,
 } from "@pragma/runtime/http/query-parameters";
+import type { RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { createConditionalJsonResponse, jsonResponse, toFetchResponse } from "@pragma/runtime/http/route-response";
 import type { Logger } from "@pragma/runtime/observability/logger";
@@ -18,6 +20,7 @@ import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-document
 import {
   keylessRoutes,
   mcpPath,
+  quotasPath,
   routePrefixByStreamPath,
   routeTable,
   servicesPath,
@@ -50,6 +53,8 @@ interface GatewayAppOptions {
   mcp: GatewayMiddleware;
   /** Returns the health of the gateway and of all services. */
   listServices(): Promise<ServiceHealth[]>;
+  /** Returns of which daily quotas most has been used, as the client of a request sees them. */
+  listQuotas(request: RequestPrincipalAndMetadata): Promise<MostUsedQuotas>;
   documents: ApiDocuments;
   /** The URL of the documentation, which `/health` returns and to which errors lead. */
   docsUrl: string;
@@ -63,7 +68,7 @@ const ownMethods = "GET, HEAD, OPTIONS";
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, checkKey, trackStream, forwardTo, mcp } = middleware;
-  const { findCachedKey, listServices, documents, docsUrl, log } = middleware;
+  const { findCachedKey, listServices, listQuotas, documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -96,6 +101,10 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   registerOwnRoute("/openapi.full.json", checkKey, requireAdmin, (context) => sendDocument(context, documents.full));
   registerOwnRoute(servicesPath, checkKey, requireAdmin, async (context) => {
     const list: ServiceList = { services: await listServices() };
+    return toFetchResponse(jsonResponse(200, list, { "cache-control": "no-store" }), context.req.method);
+  });
+  registerOwnRoute(quotasPath, checkKey, requireAdmin, async (context) => {
+    const list = await listQuotas(context.get("request"));
     return toFetchResponse(jsonResponse(200, list, { "cache-control": "no-store" }), context.req.method);
   });
 

@@ -25,6 +25,7 @@ import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
+import { createQuotaList } from "./health/list-quotas.ts";
 import { createServiceList } from "./health/list-services.ts";
 import { createKeylessRequestLimit, limitConnectionsPerAddress } from "./limits/address-limits.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
@@ -148,6 +149,7 @@ export async function startGateway({
       timeoutSeconds: config.UPSTREAM_TIMEOUT_SECONDS,
     }),
     listServices: createServiceList(registry, () => health.describeHealth("gateway")),
+    listQuotas: createQuotaList(registry, forwarder),
     documents,
     docsUrl: config.DOCS_URL,
     log,

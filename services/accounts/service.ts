@@ -19,6 +19,7 @@ import {
   internalApiKeyLookupRoute,
   internalLegacyLocationLookupRoute,
   internalLocationLookupRoute,
+  internalLocationNamesRoute,
 } from "./routes/internal-lookups.ts";
 import {
   changeLocationRoute,
@@ -66,6 +67,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     internalApiKeyLookupRoute,
     internalLocationLookupRoute,
     internalLegacyLocationLookupRoute,
+    internalLocationNamesRoute,
   ],
   subscriptions: [
     // Adds the device of a till or live order to the devices of its location.

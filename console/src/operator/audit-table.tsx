@@ -33,7 +33,7 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
                 locationId === null ? (
                   <span className="muted">–</span>
                 ) : (
-                  <LocationLink id={locationId} names={locationNames} />
+                  <LocationLink id={locationId} name={locationNames.get(locationId)} />
                 ),
             },
           ]

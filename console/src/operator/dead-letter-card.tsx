@@ -50,7 +50,7 @@ export function DeadLetterCard({ service, deadLetter, locationNames, onRetried }
       )}
       {retry.error && <ErrorNotice error={retry.error} />}
       <p className="card-meta">
-        {locationId !== null && <LocationLink id={locationId} names={locationNames} />}
+        {locationId !== null && <LocationLink id={locationId} name={locationNames.get(locationId)} />}
         {subject !== null && (
           <span>
             {text.operator.subject} <code>{subject}</code>

@@ -27,15 +27,13 @@ interface LimitTableProps<Data, Row> {
   empty: string;
   /** Shown before the table, such as what could not be read. */
   renderNotice?: (data: Data) => ReactNode;
-  /** Whether one request returns the data. */
-  hasOneRequest?: boolean;
 }
 
 /** The first rows of a list about the use of limits. */
 export function LimitTable<Data, Row>(props: LimitTableProps<Data, Row>) {
-  const { title, hint, query, toRows, renderNotice, hasOneRequest = true, ...table } = props;
+  const { title, hint, query, toRows, renderNotice, ...table } = props;
   return (
-    <Section title={title} actions={hasOneRequest && <CopyRequest url={query.data?.url} />}>
+    <Section title={title} actions={<CopyRequest url={query.data?.url} />}>
       <p className="section-hint">{hint}</p>
       <Loaded query={query}>
         {(data) => (

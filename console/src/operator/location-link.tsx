@@ -2,11 +2,12 @@ import { Link } from "@tanstack/react-router";
 
 interface LocationLinkProps {
   id: string;
-  names: ReadonlyMap<string, string>;
+  /** Undefined while names are read, and for locations that are not found. */
+  name: string | undefined;
 }
 
-export const LocationLink = ({ id, names }: LocationLinkProps) => (
+export const LocationLink = ({ id, name }: LocationLinkProps) => (
   <Link to="/operator/locations/$id" params={{ id }}>
-    {names.get(id) ?? id.slice(0, 8)}
+    {name ?? id.slice(0, 8)}
   </Link>
 );

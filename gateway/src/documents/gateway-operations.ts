@@ -1,4 +1,5 @@
 import { Health } from "@pragma/contracts/health";
+import { MostUsedQuotas } from "@pragma/contracts/quota";
 import { ServiceList } from "@pragma/contracts/service-health";
 import type { ApiOperationDefinition } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
@@ -86,5 +87,17 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     description:
       "Returns the health of the gateway and of each service: whether it accepts requests, and which of the servers it depends on respond. If several instances of a service run, one of them responds.",
     responses: { 200: { description: "The gateway and the services", schema: ServiceList } },
+  },
+  {
+    ...shared,
+    path: "/v1/services/quotas",
+    operationId: "listMostUsedQuotas",
+    tag: "Services",
+    audience: "operator",
+    scope: "admin",
+    summary: "List the most used daily quotas",
+    description:
+      "Returns of which daily quotas of all services locations have used most today (UTC). A service that does not respond is named, and its quotas are missing.",
+    responses: { 200: { description: "The most used quotas", schema: MostUsedQuotas } },
   },
 ];

@@ -38,6 +38,9 @@ export const keylessRoutes = [{ method: "POST", path: "/v1/sandboxes" }] as cons
 /** The prefix of the paths that every service serves. The next segment of the path names the service. */
 export const servicesPath = "/v1/services" satisfies keyof typeof routeTable;
 
+/** The path of the daily quotas of all services, which the gateway itself provides. */
+export const quotasPath = `${servicesPath}/quotas` as const;
+
 /** Returns the first two segments of a path, as in the prefixes of the route table. */
 export const getRoutePrefix = (path: string): string => path.split("/", 3).join("/");
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { CreateLocationResponse } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
+import { LocationRef, NamedLocations, ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -157,4 +157,16 @@ describe("GET /internal/locations/", () => {
       (await accounts.requestProblem({ method: "GET", path: byLegacyId, principal: operatorTestPrincipal })).code,
     ).toBe("scope_missing");
   });
+});
+
+it("returns the names of known locations", async () => {
+  const path = (ids: string[]) => `/internal/location-names/?ids=${ids.join()}`;
+  const found = await accounts.getJson(path([locationId, randomUUID()]), NamedLocations, gatewayConsumerTestPrincipal);
+  expect(found).toEqual({ locations: [{ id: locationId, name: null, isSandbox: false }] });
+  for (const [ids, principal, code] of [
+    [Array.from({ length: 101 }, () => randomUUID()), gatewayConsumerTestPrincipal, "invalid_request"],
+    [["no-id"], gatewayConsumerTestPrincipal, "invalid_request"],
+    [[locationId], operatorTestPrincipal, "scope_missing"],
+  ] as const)
+    expect((await accounts.requestProblem({ method: "GET", path: path([...ids]), principal })).code).toBe(code);
 });

@@ -1,13 +1,20 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { splitList } from "@pragma/contracts/list-parameter";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
-import { LocationRef, LocationRefWithCurrency, ResolvedApiKey } from "@pragma/contracts/principal";
+import {
+  LocationRef,
+  LocationRefWithCurrency,
+  maxNamedLocations,
+  NamedLocations,
+  ResolvedApiKey,
+} from "@pragma/contracts/principal";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { type ApiEntityRowWithDates, defineAccountsRoute } from "../context.ts";
 import { createLocationNotFoundError } from "../locations.ts";
 import { effectiveExpiry } from "../queries/api-keys.ts";
-import { findLocationRef } from "../queries/locations.ts";
+import { findLocationRef, locationName } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
@@ -97,5 +104,26 @@ export const internalLegacyLocationLookupRoute = defineAccountsRoute({
     }
     const { currencyCode: _, ...locationRef } = location;
     return jsonResponse(200, locationRef);
+  },
+});
+
+export const internalLocationNamesRoute = defineAccountsRoute({
+  method: "get",
+  path: "/internal/location-names/",
+  operationId: "findLocationNames",
+  ...internalRouteDefaults,
+  scope: "internal:locations",
+  summary: "Find the names of locations",
+  description: "Returns the names of the locations with these IDs, which are separated by commas.",
+  request: {
+    query: z.object({ ids: z.string().transform(splitList).pipe(z.array(z.guid()).max(maxNamedLocations)) }),
+  },
+  responses: { 200: { description: "The locations", schema: NamedLocations } },
+  errors: [],
+  async handle({ query: { ids }, services }) {
+    const { sql } = services.db;
+    const locations = await sql<z.output<typeof NamedLocations>["locations"]>`
+      select id, ${locationName(sql)} as name, is_sandbox from locations where id = any(${ids}::uuid[])`;
+    return jsonResponse(200, { locations });
   },
 });

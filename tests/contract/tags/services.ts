@@ -15,6 +15,15 @@ export const servicesContractTestCases: TagContractTestCases = {
     requestsByOutcome: { 200: ({ product }) => ({ path: { service: "reporting" }, key: product.adminKey }) },
     statusForOtherLocation: 403,
   },
+  listMostUsedQuotas: {
+    requestsByOutcome: {
+      200: ({ product }) => ({ key: product.adminKey }),
+      // An unknown key, because the gateway must look it up in the accounts service, which is down in this test.
+      service_unavailable: () => ({ key: "an-unknown-key-of-a-test" }),
+    },
+    statusForOtherLocation: 403,
+    untestableOutcomes: { internal_error: "The gateway names a service that fails or is down in its response." },
+  },
   listQuotaUsage: {
     requestsByOutcome: { 200: ({ product }) => ({ path: { service: "till-ingest" }, key: product.adminKey }) },
     statusForOtherLocation: 403,
