@@ -40,6 +40,7 @@ const app = createGatewayApp({
     request.key = key;
     return next();
   },
+  allowAnonymous: passThrough,
   findCachedKey: () => undefined,
   trackStream: passThrough,
   forwardTo: forwarder.forwardTo,

@@ -303,6 +303,46 @@ describe("pages of other origins", () => {
   });
 });
 
+describe("a host that is not that of the installation", () => {
+  const createSandboxAt = (port: number, host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      // As of a page whose name leads to this machine, in a browser that considers the page to be of the same origin.
+      const headers = { host, "sec-fetch-site": "same-origin", "content-length": 0 };
+      rawRequest({ host: "127.0.0.1", port, method: "POST", path: "/v1/sandboxes", headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on("error", reject)
+        .end();
+    });
+
+  it("cannot be used to create a sandbox if the gateway listens only on this machine", async () => {
+    const local = await startTestGateway(environment, {
+      variables: { LISTEN_HOST: "localhost", PUBLIC_URL: "https://api.example" },
+    });
+    try {
+      for (const host of ["attacker.example", "attacker.example:4000", "127.0.0.1.attacker.example", "10.0.0.7:4000"])
+        expect(await createSandboxAt(local.port, host), host).toBe(403);
+      for (const host of ["localhost:4000", "LOCALHOST", "127.0.0.1:4000", "[::1]:4000", "api.example"])
+        expect(await createSandboxAt(local.port, host), host).not.toBe(403);
+    } finally {
+      await local.stop();
+    }
+  });
+
+  it.each([
+    ["listens on all addresses", {}],
+    ["is behind a proxy on the same machine", { LISTEN_HOST: "localhost", TRUSTED_PROXY_COUNT: "1" }],
+  ])("is accepted if the gateway %s", async (_, variables) => {
+    const reachable = await startTestGateway(environment, { variables });
+    try {
+      expect(await createSandboxAt(reachable.port, "pragma.internal:4000")).not.toBe(403);
+    } finally {
+      await reachable.stop();
+    }
+  });
+});
+
 describe("OPTIONS", () => {
   it.each([
     ["/v2/reports/", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],

@@ -27,13 +27,7 @@ import {
   waitingPaths,
 } from "./forwarding/route-table.ts";
 import { mcpMethods } from "./mcp/mcp-route.ts";
-import {
-  anonymousKey,
-  type CachedApiKey,
-  type GatewayHonoContext,
-  type GatewayHonoEnv,
-  type GatewayMiddleware,
-} from "./server/gateway-request.ts";
+import type { CachedApiKey, GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 import { responseAlreadySent } from "./server/response-already-sent.ts";
 
 interface GatewayAppOptions {
@@ -43,6 +37,8 @@ interface GatewayAppOptions {
   cors: GatewayMiddleware;
   /** Authenticates requests by their API key, and limits their rate. */
   checkKey: GatewayMiddleware;
+  /** Lets requests to routes without an API key pass. */
+  allowAnonymous: GatewayMiddleware;
   /** Returns the valid API key of an Authorization header if it is cached. */
   findCachedKey(authorization: string | undefined): CachedApiKey | undefined;
   /** Middleware that tracks streams: responses that stay open until the client disconnects. */
@@ -68,7 +64,7 @@ const ownMethods = "GET, HEAD, OPTIONS";
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, checkKey, trackStream, forwardTo, mcp } = middleware;
-  const { findCachedKey, listServices, listQuotas, documents, docsUrl, log } = middleware;
+  const { allowAnonymous, findCachedKey, listServices, listQuotas, documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -124,7 +120,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     app.get(path, checkKey, trackWaitingRequest, forwardTo(path, routeTable[path]));
   }
   for (const { method, path } of keylessRoutes) {
-    app.on(method, path, identifyAsAnonymous, forwardTo(path, routeTable[path]));
+    app.on(method, path, allowAnonymous, forwardTo(path, routeTable[path]));
   }
   for (const service of serviceNames) {
     const path = `${servicesPath}/${service}/*`;
@@ -159,23 +155,6 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   return app;
 }
-
-/**
- * Lets anyone use a route, except web pages of other sites that CORS does not allow: they could not read the response, but
- * they could use up the limits of their visitor's address.
- */
-const identifyAsAnonymous: GatewayMiddleware = (context, next) => {
-  const { incoming, outgoing } = context.env;
-  const { origin, "sec-fetch-site": site } = incoming.headers;
-  // Browsers do not send `Sec-Fetch-Site` to a server without TLS that is not on their own machine.
-  const isOtherSite = site === undefined ? origin !== undefined : site === "cross-site";
-  if (isOtherSite && !outgoing.hasHeader("access-control-allow-origin"))
-    throw new ApiError("origin_forbidden", {
-      detail: "The operator has not allowed web pages of this origin to call the API. Send the request from a server.",
-    });
-  context.get("request").key = anonymousKey;
-  return next() as Promise<undefined>;
-};
 
 const requireAdmin: GatewayMiddleware = (context, next) => {
   if (context.get("request").principal.scopes.includes("admin")) return next() as Promise<undefined>;

@@ -17,6 +17,7 @@ import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-s
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
+import { createAnonymousAccess } from "./auth/anonymous-access.ts";
 import { createApiKeyCache, lookUpApiKey } from "./auth/api-key-cache.ts";
 import { readApiKeyHeader, requireApiKeyHeader } from "./auth/api-key-header.ts";
 import { createApiKeyAuthenticator } from "./auth/authenticate.ts";
@@ -132,6 +133,11 @@ export async function startGateway({
     addressLimit: createKeylessRequestLimit(rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
     checkKey: createKeyCheck(authenticate, rateLimiter),
+    allowAnonymous: createAnonymousAccess({
+      listenHost: config.LISTEN_HOST,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: config.TRUSTED_PROXY_COUNT,
+    }),
     findCachedKey(authorization) {
       const credential = readApiKeyHeader(authorization);
       const key = credential === undefined ? undefined : keys.get(hashApiKey(credential));
