@@ -1,3 +1,4 @@
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
@@ -87,9 +88,20 @@ export async function buildRequestCausing(
   if (!buildOwnRequest) reusableRequests.set(name, operationRequest);
   // Until a pushed till has its report, responses about it depend on the time at which they are requested.
   if (contract && contract === tillsContractTestCases[operation.id]) await fixture.testLocation.waitForTillStates();
+  // Exports that earlier tests created may still run, and would end between the two requests that are compared.
+  if (operation.id === "listExports" || operation.id === "listAccountingExports")
+    await waitUntilExportsHaveEnded(fixture, operation.path);
   // The requests of the tests themselves change the usage of their keys at any time, but not that of an unused key.
   const isUsage = operation.path.startsWith("/v1/usage");
   return isUsage ? addContractTestRequestQuery(operationRequest, { keyId: unusedKeyId }) : operationRequest;
+}
+
+async function waitUntilExportsHaveEnded({ testLocation }: ContractTestFixture, path: string): Promise<void> {
+  const endedStates = ["done", "failed", "removed"];
+  await eventually("the end of all exports", async () => {
+    const { data } = await testLocation.getJson<{ data: { state: string }[] }>(`${path}?size=100`);
+    return data.every(({ state }) => endedStates.includes(state));
+  });
 }
 
 /** Converts a request to a raw HTTP request. Only the headers of an event stream are read, because it does not end. */
