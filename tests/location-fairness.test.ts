@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import { mcpLimits } from "@pragma/gateway/mcp/mcp-route";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -30,11 +31,15 @@ const createTill = ({ orders = 3, note = "" } = {}) => ({
   note,
 });
 
-/** Sends `count` requests, up to ten concurrently. */
-async function sendMany(count: number, request: (index: number) => Promise<Response>): Promise<void> {
+/** Sends `count` requests, up to ten concurrently by default. */
+async function sendMany(
+  count: number,
+  request: (index: number) => Promise<Response>,
+  { concurrency = 10 } = {},
+): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index);
   await Promise.all(
-    Array.from({ length: 10 }, async () => {
+    Array.from({ length: concurrency }, async () => {
       for (let index = indexes.shift(); index !== undefined; index = indexes.shift()) {
         const response = await request(index);
         expect(response.status, await response.text()).toBeLessThan(300);
@@ -123,3 +128,29 @@ it("a location's report is ready within two seconds while another pushes 200 til
     sendMany(200, () => busyLocation.request("POST", "/v2/tills/", { body: createTill() })),
   );
 }, 300_000);
+
+const mcpRequest = (method: string, params: object = {}, id = 1) => ({ jsonrpc: "2.0", id, method, params });
+
+it.each([
+  { what: "lists of tools", messages: [mcpRequest("tools/list")] },
+  {
+    what: "batches of lists of tools",
+    messages: [Array.from({ length: mcpLimits.batchMessages }, (_, id) => mcpRequest("tools/list", {}, id))],
+  },
+  {
+    what: "tool calls",
+    messages: [
+      { name: "items", arguments: { period: "last_365_days", by: "product" } },
+      { name: "sales", arguments: { period: "last_365_days", groupBy: "weekday" } },
+      { name: "search_docs", arguments: { query: "difference between declared and recorded payments" } },
+      { name: "days", arguments: { period: "yesterday" } },
+    ].map((params) => mcpRequest("tools/call", params)),
+  },
+])(
+  "a location's report is ready within two seconds while another sends $what to the MCP server",
+  async ({ messages }) => {
+    const send = (index: number) => busyLocation.request("POST", "/mcp", { body: messages[index % messages.length] });
+    await expectReportsDuring(() => sendMany(1_000, send, { concurrency: 32 }));
+  },
+  300_000,
+);

@@ -24,7 +24,7 @@ const pauseMs = 100;
 const reportTimeoutMs = 120_000;
 
 const everything: LocationFloodKind[] = [
-  ...(["largeTills", "changes", "exports", "metrics", "liveOrders", "reads"] as const),
+  ...(["largeTills", "changes", "exports", "metrics", "liveOrders", "reads", "mcpMessages", "mcpCalls"] as const),
 ];
 
 /** What another location sends meanwhile, and whether a third location sends bodies that are refused. */
@@ -32,6 +32,8 @@ const rows: { name: string; kinds: LocationFloodKind[]; hasRefusedBodies?: boole
   { name: "alone", kinds: [] },
   { name: "3 pushes of 21 MB at a time", kinds: ["largeTills"] },
   { name: "450 change feed requests/s", kinds: ["changes"] },
+  { name: "messages and batches to the MCP server", kinds: ["mcpMessages"] },
+  { name: "tool calls of the MCP server", kinds: ["mcpCalls"] },
   { name: "everything", kinds: everything },
   { name: "everything and pages of the feed", kinds: [...everything, "changePages"] },
   { name: "everything, and refused bodies of a third location", kinds: everything, hasRefusedBodies: true },

@@ -125,7 +125,9 @@ export type LocationFloodKind =
   | "reads"
   | "metrics"
   | "exports"
-  | "liveOrders";
+  | "liveOrders"
+  | "mcpMessages"
+  | "mcpCalls";
 
 export interface LocationFloodOptions extends LoadTarget {
   kinds: LocationFloodKind[];

@@ -13,6 +13,28 @@ const changeRequestsPerSecond = 450;
 const changeRequestConnections = 64;
 const orderBatchSize = 50;
 const orderRows = 60;
+const mcpConnections = 32;
+/** As many messages as a batch can have. */
+const mcpBatch = Array.from({ length: 10 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }));
+const initialization = {
+  protocolVersion: "2025-06-18",
+  capabilities: {},
+  clientInfo: { name: "flood", version: "1.0.0" },
+};
+const mcpMessages = [
+  { jsonrpc: "2.0", id: 1, method: "tools/list" },
+  { jsonrpc: "2.0", id: 1, method: "initialize", params: initialization },
+  mcpBatch,
+];
+/** Tools that read much, tools that read little, one that searches the documentation, and one with invalid arguments. */
+const mcpCalls = [
+  { name: "items", arguments: { period: "last_365_days", by: "product", rankBy: "quantity" } },
+  { name: "sales", arguments: { period: "last_365_days", groupBy: "weekday" } },
+  { name: "orders_and_reports", arguments: { period: "last_90_days", minTotal: 1, sort: "highest" } },
+  { name: "days", arguments: { period: "yesterday" } },
+  { name: "search_docs", arguments: { query: "difference between declared and recorded payments" } },
+  { name: "sales", arguments: { period: "never" } },
+].map((params) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
 /** Milliseconds between two attempts of the requests that wait for a limit. */
 const retryMs = 250;
 
@@ -81,7 +103,18 @@ const floodSenders: Record<LocationFloodKind, (context: FloodContext) => Promise
         await sleep(retryMs);
       }
     }),
+  mcpMessages: (context) => sendMcpMessages(context, mcpMessages),
+  mcpCalls: (context) => sendMcpMessages(context, mcpCalls),
 };
+
+function sendMcpMessages({ send, isRunning }: FloodContext, messages: object[]): Promise<void> {
+  const requests = messages.map(
+    (message) => ({ method: "POST", path: "/mcp", body: JSON.stringify(message) }) as const,
+  );
+  return runConcurrently(mcpConnections, async () => {
+    while (isRunning()) for (const request of requests) if (isRunning()) await send(request);
+  });
+}
 
 /** Sends everything of the given kinds as fast as the server answers, and counts the responses by kind and status. */
 export async function runLocationFlood({
