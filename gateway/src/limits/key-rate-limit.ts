@@ -1,6 +1,8 @@
 import { keyExpiryNoticeMs } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
+import { recordSender } from "@pragma/runtime/admission/contention";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { LRUCache } from "lru-cache";
 import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
@@ -208,6 +210,8 @@ export function createKeyCheck(authenticate: ApiKeyAuthenticator, limiter: Reque
     request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);
     announceExpiry(request.key, request.outgoing);
     await takeRateLimitToken(limiter, request);
+    // Requests to services in other processes are work of this process, too.
+    recordSender(getSenderId(request.key.principal));
     return next();
   };
 }

@@ -31,12 +31,13 @@ export const isContended = (): boolean => performance.now() < sharedUntil && isE
  * Returns the pause after a piece of work of a sender, in milliseconds: 0, or while several senders share a busy event
  * loop, six times as long as the work has taken, up to a second. The pauses of one sender follow one another, so that
  * all its work together takes about a seventh of the time. A sender that has worked less than the average gets no
- * pause, because its work takes long only because of the others.
+ * pause, because its work takes long only because of the others. This is not so for work that `usesOnlyEventLoop`: it is
+ * shorter than work that waits for a database, but delays others more.
  */
-export function computePauseMs(senderId: string, startedAtMs: number): number {
+export function computePauseMs(senderId: string, startedAtMs: number, { usesOnlyEventLoop = false } = {}): number {
   if (!isContended()) return 0;
   const now = performance.now();
-  if (isBelowAverage(senderId, now - startedAtMs, now)) return 0;
+  if (isBelowAverage(senderId, now - startedAtMs, now) && !usesOnlyEventLoop) return 0;
   const begin = Math.max(now, pausedUntil.get(senderId) ?? 0);
   const end = Math.min(now + maxPauseMs, begin + pauseFactor * (now - startedAtMs));
   pausedUntil.set(senderId, end);

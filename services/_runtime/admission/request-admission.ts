@@ -28,8 +28,12 @@ export type AdmittedRequest = Awaited<ReturnType<typeof admitTo>>;
 
 export type RequestAdmission = ReturnType<typeof createRequestAdmission>;
 
-/** Waits until a request may be handled that counts as one of `admission`. */
-export async function admitTo(admission: Admission, senderId: string) {
+/** Waits until a request may be handled that counts as one of `admission`. The options are those of its pauses. */
+export async function admitTo(
+  admission: Admission,
+  senderId: string,
+  pauseOptions?: Parameters<typeof computePauseMs>[2],
+) {
   let permit: Permit | undefined;
   let startedAt = 0;
 
@@ -42,7 +46,7 @@ export async function admitTo(admission: Admission, senderId: string) {
   /** Pauses the sender if the event loop is contended and further requests of the sender wait. */
   function release(): void {
     const hasMore = permit?.isGranted && admission.getWaitingCount(senderId) > 0;
-    permit?.release(hasMore ? computePauseMs(senderId, startedAt) : 0);
+    permit?.release(hasMore ? computePauseMs(senderId, startedAt, pauseOptions) : 0);
     permit = undefined;
   }
 
