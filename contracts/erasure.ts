@@ -51,4 +51,13 @@ export type CreateErasureRequest = z.output<typeof CreateErasureRequest>;
 
 export const CreatedErasure = object({
   tillCount: field.count("Number of tills whose personal data is erased"),
-}).meta({ id: "CreatedErasure", description: "An erasure that was requested", example: { tillCount: 1 } });
+  orderIdsWithoutTill: boundedArray(z.guid(), maxErasedOrders).meta({
+    description:
+      "Listed `orderIds` that no till of the location contains. Check them for typing errors. If such an order is open, or its till has no report yet, its personal data is erased, too. Orders whose data was erased earlier are not listed here. Empty with `before`",
+    example: [],
+  }),
+}).meta({
+  id: "CreatedErasure",
+  description: "An erasure that was requested",
+  example: { tillCount: 1, orderIdsWithoutTill: [] },
+});

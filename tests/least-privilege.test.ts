@@ -92,8 +92,9 @@ it("lists services and dead letters, and erases data, for a key with the scope a
     });
   }
   const { locationId } = testLocation;
-  const erasure = await asAdmin("POST", "/v1/erasures", { locationId, orderIds: [randomUUID()] });
-  expect(await erasure.json()).toEqual({ tillCount: 0 });
+  const orderIds = [randomUUID()];
+  const erasure = await asAdmin("POST", "/v1/erasures", { locationId, orderIds });
+  expect(await erasure.json()).toEqual({ tillCount: 0, orderIdsWithoutTill: orderIds });
   await eventually("the erasure in the audit log", async () => {
     const list = await asAdmin("GET", `/v1/audit?locationId=${locationId}&action=personal_data.erased`);
     const { data } = (await list.json()) as { data: AuditEvent[] };

@@ -1,6 +1,7 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { type FormEvent, useId, useState } from "react";
 import { useApiChange } from "../api/use-api-change.ts";
+import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -23,16 +24,15 @@ export function EraseDialog({ locationId, name, onClose }: EraseDialogProps) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const orderIds = String(form.get("orderIds") ?? "")
-      .split(/[\s,]+/)
-      .filter((orderId) => orderId !== "");
+    const listed = String(form.get("orderIds") ?? "").split(/[\s,]+/);
+    const orderIds = [...new Set(listed.filter((orderId) => orderId !== "").map((orderId) => orderId.toLowerCase()))];
     erasure.mutate({ locationId, ...(choice === "orders" ? { orderIds } : { before: String(form.get("before")) }) });
   }
   return (
     <Dialog title={text.operator.erase} isOpen onClose={onClose}>
       {erasure.data ? (
         <>
-          <p role="status">{text.operator.erased(erasure.data.tillCount)}</p>
+          <RequestedErasure requested={erasure.variables} created={erasure.data} />
           <div className="actions actions-end">
             <Button onPress={onClose}>{text.dialog.done}</Button>
           </div>
@@ -82,5 +82,37 @@ export function EraseDialog({ locationId, name, onClose }: EraseDialogProps) {
         </form>
       )}
     </Dialog>
+  );
+}
+
+interface RequestedErasureProps {
+  requested: ApiSchemaTypes["CreateErasure"];
+  created: ApiSchemaTypes["CreatedErasure"];
+}
+
+/** What is being erased, and which of the listed orders may be typing errors. */
+function RequestedErasure({ requested, created: { tillCount, orderIdsWithoutTill } }: RequestedErasureProps) {
+  const { dayWithYear } = useFormats();
+  const { orderIds = [], before } = requested;
+  const erasedOrders = orderIds.length - orderIdsWithoutTill.length;
+  return (
+    <div role="status">
+      {before !== undefined && <p>{text.operator.erasingTills(tillCount, dayWithYear(before))}</p>}
+      {erasedOrders > 0 && <p>{text.operator.erasingOrders(erasedOrders)}</p>}
+      {tillCount > 0 && <p>{text.operator.erasureEnd}</p>}
+      {orderIdsWithoutTill.length > 0 && (
+        <div className="notice notice-warning">
+          <p>{text.operator.ordersWithoutTill(orderIdsWithoutTill.length)}</p>
+          <ul>
+            {orderIdsWithoutTill.map((orderId) => (
+              <li key={orderId}>
+                <code>{orderId}</code>
+              </li>
+            ))}
+          </ul>
+          <p>{text.operator.ordersWithoutTillHint}</p>
+        </div>
+      )}
+    </div>
   );
 }

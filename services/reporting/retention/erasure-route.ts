@@ -13,14 +13,14 @@ export const createErasureRoute = defineReportingRoute({
   scope: "admin",
   summary: "Erase personal data",
   description:
-    "Erases the personal data of orders from all copies: bodies of tills, reports, orders, live orders and messages. Select the orders by their IDs, or all tills of the location that were pushed before a day. Amounts and products remain. Copies are changed in the background, within minutes. Erased data cannot be restored. The request is part of the audit log.",
+    "Erases the personal data of orders from all copies: bodies of tills, reports, orders, live orders and messages. Select the orders by their IDs, or all tills of the location that were pushed before a day. Amounts and products remain. The response lists IDs of orders that no till contains. Copies are changed in the background, within minutes. Erased data cannot be restored. The request is part of the audit log.",
   request: { body: createValidatingJsonBodyParser(CreateErasureRequest) },
   responses: { 202: { description: "The erasure was requested", schema: CreatedErasure } },
   errors: ["location_not_found"],
   isIdempotent: true,
   async handle({ body, services, context, audit }) {
     await services.locations.getById(body.locationId, context);
-    const { tills } = await publishErasureEvents(services.db, body, audit);
-    return jsonResponse(202, { tillCount: tills });
+    const { tills, orderIdsWithoutTill = [] } = await publishErasureEvents(services.db, body, audit);
+    return jsonResponse(202, { tillCount: tills, orderIdsWithoutTill });
   },
 });

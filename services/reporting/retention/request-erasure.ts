@@ -14,16 +14,18 @@ const maxRecordedOrderIds = 100;
 
 /**
  * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
- * messages: of the listed orders, or of all orders of tills pushed before a day. Publishes one `orders.erased` event for each till, and one for the orders that no till contains. The events
- * are stored in the outbox when the transaction commits, so they are published even if the process crashes afterwards.
+ * messages: of the listed orders, or of all orders of tills pushed before a day. Publishes one `orders.erased` event for
+ * each till, and one for the orders that no till contains. The events are stored in the outbox when the transaction
+ * commits, so they are published even if the process crashes afterwards.
  *
- * @returns the number of affected tills.
+ * @returns the number of affected tills, and the listed orders that no till contains. The tables keep the ids of erased
+ * orders, so these are not among them.
  */
 export async function publishErasureEvents(
   db: Database,
   { locationId, before, orderIds: listedIds = [] }: CreateErasureRequest,
   audit: AuditSource,
-): Promise<{ tills: number }> {
+): Promise<{ tills: number; orderIdsWithoutTill?: string[] }> {
   const recordErasure = (tx: SqlTransaction, details: AuditDetails) =>
     publishAuditEvent(tx, audit, {
       ...{ action: "personal_data.erased", locationId, target: { type: "location", id: locationId } },
@@ -33,12 +35,11 @@ export async function publishErasureEvents(
     await db.transaction((tx) => recordErasure(tx, { before }));
     return { tills: await requestTillDataErasureBefore(db, { locationId, before }) };
   }
-  const orderIds = listedIds.map((id) => id.toLowerCase());
+  const orderIds = [...new Set(listedIds.map((id) => id.toLowerCase()))];
   return db.transaction(async (tx) => {
     // Waits for a till that is being stored. Tills that are stored later find the recorded ids.
     await lockInTransaction(tx, db, `location ${locationId}`);
     await recordErasedOrders(tx, { locationId, orderIds });
-    await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
     const tills = await tx<{ tillId: string; ids: string[] }[]>`
       select till_id, array_agg(id) as ids from orders
       where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id
@@ -51,10 +52,19 @@ export async function publishErasureEvents(
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
     // An order that no till contains can still be stored as a live order or in messages, so its data must be erased
     // too.
-    const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
-    if (ordersWithoutTill.length > 0)
-      await publishOrdersErased(tx, db, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
-    return { tills: tills.length };
+    const orderIdsWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
+    if (orderIdsWithoutTill.length > 0)
+      await publishOrdersErased(tx, db, {
+        locationId,
+        tillId: null,
+        orderIds: orderIdsWithoutTill,
+        isWholeTill: false,
+      });
+    await recordErasure(tx, {
+      ...{ tills: tills.length, orders: idsInTills.size, orderIds: [...idsInTills].slice(0, maxRecordedOrderIds) },
+      orderIdsWithoutTill: orderIdsWithoutTill.slice(0, maxRecordedOrderIds),
+    });
+    return { tills: tills.length, orderIdsWithoutTill };
   });
 }
 

@@ -251,12 +251,15 @@ it("erases an order only after the name of the location was typed, and lists the
   await page.getByRole("button", { name: "Erase personal data" }).click();
   const dialog = page.getByRole("dialog", { name: "Erase personal data" });
   const erase = dialog.getByRole("button", { name: "Erase personal data" });
-  await dialog.getByLabel("Order IDs, separated by spaces or lines").fill(orderId);
+  const mistypedId = randomUUID();
+  await dialog.getByLabel("Order IDs, separated by spaces or lines").fill(`${orderId}\n${mistypedId}`);
   await dialog.getByLabel(`To confirm, type ${locationName}`).fill("Le Bistrot");
   expect(await erase.isDisabled()).toBe(true);
   await dialog.getByLabel(`To confirm, type ${locationName}`).fill(locationName);
   await erase.click();
-  await dialog.getByText("The personal data of 1 till is being erased.").waitFor();
+  await dialog.getByText("The personal data of 1 order is being erased.").waitFor();
+  await dialog.getByText("No till of this location contains the order with this ID.").waitFor();
+  expect(await dialog.getByRole("listitem").allTextContents()).toEqual([mistypedId]);
   await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("link", { name: "All changes" }).click();
   await expect

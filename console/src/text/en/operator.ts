@@ -136,13 +136,26 @@ export const operatorTexts = {
     orderIds: "Order IDs, separated by spaces or lines",
     before: "Before (UTC)",
     confirmName: (name: string) => `To confirm, type ${name}`,
-    erased: (count: number) =>
+    erasingOrders: (count: number) =>
+      plural(count, {
+        one: "The personal data of # order is being erased.",
+        other: "The personal data of # orders is being erased.",
+      }),
+    erasingTills: (count: number, day: string) =>
       count === 0
-        ? "No till of this location matches. Check what you entered: only live orders with these IDs are being erased."
+        ? `No till that was pushed before ${day} has personal data that was not erased before.`
         : plural(count, {
-            one: "The personal data of # till is being erased.",
-            other: "The personal data of # tills is being erased.",
+            one: `The personal data of # till that was pushed before ${day} is being erased.`,
+            other: `The personal data of # tills that were pushed before ${day} is being erased.`,
           }),
+    erasureEnd:
+      "This takes a few minutes. Then the orders have no customer, and the change feed (GET /v1/changes) lists their tills with the action erased.",
+    ordersWithoutTill: (count: number) =>
+      plural(count, {
+        one: "No till of this location contains the order with this ID. Check it for typing errors:",
+        other: "No till of this location contains the orders with these IDs. Check them for typing errors:",
+      }),
+    ordersWithoutTillHint: "Only if such an order is open, or its till has no report yet, is its personal data erased.",
 
     auditSummary: "Who changed what, latest change first",
     action: "Action",
