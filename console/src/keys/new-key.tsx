@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { ShownSecret } from "../ui/shown-secret.tsx";
 
 interface NewKeyProps {
   apiKey: string;
@@ -14,13 +14,7 @@ interface NewKeyProps {
 export const NewKey = ({ apiKey, onDone, children }: NewKeyProps) => (
   <>
     <p role="status">{children}</p>
-    <div className="notice notice-warning">
-      <p>{text.keys.once}</p>
-      <p>
-        <code className="secret">{apiKey}</code>
-      </p>
-      <CopyButton variant="secondary" value={apiKey} label={text.keys.copy} />
-    </div>
+    <ShownSecret secret={apiKey} hint={text.keys.once} copyLabel={text.keys.copy} />
     <div className="actions actions-end">
       <Button variant="primary" onPress={onDone}>
         {text.dialog.done}

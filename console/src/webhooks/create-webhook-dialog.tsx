@@ -3,14 +3,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
-import { useSession } from "../session/session-context.tsx";
 import { subscribableEvents } from "../text/choices.ts";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
-import { CopyButton } from "../ui/copy-button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Loaded } from "../ui/loaded.tsx";
+import { ShownSecret } from "../ui/shown-secret.tsx";
 
 interface CreateWebhookDialogProps {
   isOpen: boolean;
@@ -24,7 +23,7 @@ interface NewWebhook {
   events: (typeof subscribableEvents)[number][];
 }
 
-/** Creates a webhook and, for the first one, its recipient, whose secret is shown once. */
+/** Creates a webhook and, unless an existing one is chosen, its recipient, whose secret is shown once. */
 export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProps) {
   const navigate = useNavigate();
   // If the webhook is rejected, the next attempt uses the same recipient, whose secret is known only here.
@@ -49,7 +48,11 @@ export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProp
       {creation.data ? (
         <>
           <p role="status">{text.webhooks.created(creation.data.webhook.endpointUrl)}</p>
-          {creation.data.secret !== null && <ShownSecret secret={creation.data.secret} />}
+          {creation.data.secret === null ? (
+            <p>{text.webhooks.existingSecret}</p>
+          ) : (
+            <WebhookSecret secret={creation.data.secret} />
+          )}
           <Button variant="primary" onPress={close}>
             {text.webhooks.openCreated}
           </Button>
@@ -66,14 +69,8 @@ export function CreateWebhookDialog({ isOpen, onClose }: CreateWebhookDialogProp
   );
 }
 
-export const ShownSecret = ({ secret }: { secret: string }) => (
-  <div className="notice notice-warning">
-    <p>{text.webhooks.secretOnce}</p>
-    <p>
-      <code className="secret">{secret}</code>
-    </p>
-    <CopyButton variant="secondary" value={secret} label={text.webhooks.copySecret} />
-  </div>
+export const WebhookSecret = ({ secret }: { secret: string }) => (
+  <ShownSecret secret={secret} hint={text.webhooks.secretOnce} copyLabel={text.webhooks.copySecret} />
 );
 
 interface WebhookFormProps {
@@ -86,7 +83,6 @@ interface WebhookFormProps {
 const defaultEvents: readonly string[] = ["order.paid", "report.finalized", "day.closed", "day.incomplete"];
 
 function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps) {
-  const { key } = useSession();
   const id = useId();
   const recipients = useApi(["recipients"], (api) => api.GET("/v1/recipients", { params: { query: { size: 100 } } }));
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -108,19 +104,14 @@ function WebhookForm({ onSubmit, onCancel, isPending, error }: WebhookFormProps)
           </div>
           <div className="field">
             <label htmlFor={`${id}-recipient`}>{text.webhooks.recipient}</label>
-            <select
-              id={`${id}-recipient`}
-              name="recipient"
-              // The first recipient of a sandbox is its inbox, whose secret nobody knows.
-              defaultValue={key.location?.isSandbox && data.length === 1 ? "" : data[0]?.id}
-              aria-describedby={`${id}-hint`}
-            >
+            {/* The first choice has a secret that the reader gets. That of another recipient may be unknown to them. */}
+            <select id={`${id}-recipient`} name="recipient" aria-describedby={`${id}-hint`}>
+              <option value="">{text.webhooks.newRecipient}</option>
               {data.map((recipient) => (
                 <option key={recipient.id} value={recipient.id}>
                   {recipient.name}
                 </option>
               ))}
-              <option value="">{text.webhooks.newRecipient}</option>
             </select>
             <p className="hint" id={`${id}-hint`}>
               {text.webhooks.recipientHint}

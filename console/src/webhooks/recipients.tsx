@@ -10,7 +10,7 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Ago, Moment } from "../ui/moment.tsx";
 import { Section } from "../ui/section.tsx";
-import { ShownSecret } from "./create-webhook-dialog.tsx";
+import { WebhookSecret } from "./create-webhook-dialog.tsx";
 
 type Recipient = ApiSchemaTypes["Recipient"];
 
@@ -71,7 +71,7 @@ function RotateDialog({ recipient, onClose }: { recipient: Recipient; onClose: (
     <Dialog title={text.webhooks.rotateOf(recipient.name)} isOpen onClose={onClose}>
       {rotation.data ? (
         <>
-          {rotation.data.signingSecret !== null && <ShownSecret secret={rotation.data.signingSecret} />}
+          {rotation.data.signingSecret !== null && <WebhookSecret secret={rotation.data.signingSecret} />}
           <Secrets recipient={rotation.data} />
           <Button variant="primary" onPress={onClose}>
             {text.dialog.done}

@@ -93,6 +93,25 @@ it("pauses and resumes an endpoint, and rotates its secret with the time when th
   await close();
 });
 
+it("preselects a new recipient, and states which secret signs if an existing one is chosen", async () => {
+  const { page, errors, close } = await site.openView("/webhooks", { apiKey: testLocation.key });
+  await page.getByRole("button", { name: "Create endpoint" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create endpoint" });
+  const recipient = dialog.getByLabel("Recipient");
+  await recipient.waitFor();
+  expect(await recipient.locator("option:checked").textContent()).toContain("New recipient");
+  await recipient.selectOption({ index: 1 });
+  await dialog.getByLabel("URL").fill(`${endpointUrl}/second`);
+  await dialog.getByRole("button", { name: "Create endpoint" }).click();
+  await dialog.getByText("The existing secret of the recipient signs the messages.").waitFor();
+  await dialog.getByRole("button", { name: "Open endpoint" }).click();
+  await page.getByText("Webhook ID").waitFor();
+  const webhookId = new URL(page.url()).pathname.split("/").at(-1);
+  expect((await testLocation.request("DELETE", `/v1/webhooks/${webhookId}`)).status).toBe(204);
+  expect(errors).toEqual([]);
+  await close();
+});
+
 describe("without violations", () => {
   const findDelivery = async () => {
     const { data } = await testLocation.getJson<{ data: { id: string; webhookId: string }[] }>(

@@ -17,6 +17,8 @@ export const webhooksTexts = {
     openCreated: "Open endpoint",
     secretOnce: "This secret signs the messages. It is shown only once, so store it now.",
     copySecret: "Copy secret",
+    existingSecret:
+      "The existing secret of the recipient signs the messages. It is not shown again. If you no longer have it, rotate it under Recipients on the page Webhooks.",
     url: "URL",
     recipient: "Recipient",
     recipients: "Recipients",
