@@ -102,6 +102,8 @@ it("compares a day with the same weekday before, and shows the date of that day"
   // As a figure, and in the legend of the chart.
   await expect.poll(() => before.count()).toBe(2);
   expect(new URL(page.url()).search).toContain("compare=previous_week");
+  const chosen = page.getByRole("button", { name: /Compared with$/ }).getByText("Same weekdays before");
+  expect(await chosen.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
   expect(errors).toEqual([]);
   await close();
 });
