@@ -67,6 +67,10 @@ describe("the form beside an operation", () => {
     await expect.poll(() => form.getByLabel("id path, required").inputValue()).toBe(reportId);
     expect(await form.textContent()).not.toContain("attacker.example");
     await tab.close();
+    const list = await documentationSite.openTab("/api/list-reports?try=true&size=");
+    await list.page.getByRole("form", { name: "Request" }).getByLabel("size query").waitFor();
+    expect(await list.page.getByLabel("index query").isVisible()).toBe(false);
+    await list.close();
     const push = await documentationSite.openTab("/api/push-till-v-2?try=true&dryRun=false");
     await push.page.getByRole("form", { name: "Request" }).waitFor();
     expect(await push.page.getByRole("checkbox", { name: /Dry run/ }).isChecked()).toBe(true);

@@ -4,14 +4,15 @@ interface FailedRequest {
   method: string;
   /** The path, in which `{hidden}` replaces what the API does not store. */
   path: string;
+  issues?: readonly { in: string; path: string }[];
 }
 
 /**
  * Returns the URL of the form with which the documentation sends a request to this operation, with the known parameters of
- * the path; undefined if no operation has this method and path. `docsUrl` is that of the guides, beside which the reference
- * is.
+ * the path; undefined if no operation has this method and path. The invalid parameters of the query are empty in the URL,
+ * so that the form shows their fields among the first. `docsUrl` is that of the guides, beside which the reference is.
  */
-export function findTryItUrl({ method, path }: FailedRequest, docsUrl: string): string | undefined {
+export function findTryItUrl({ method, path, issues = [] }: FailedRequest, docsUrl: string): string | undefined {
   const parts = splitPath(path);
   const [best] = operations
     .filter((operation) => operation.method === method)
@@ -23,7 +24,9 @@ export function findTryItUrl({ method, path }: FailedRequest, docsUrl: string): 
     .sort((one, other) => one.parameters.length - other.parameters.length);
   if (!best) return undefined;
   const known = best.parameters.filter(([, value]) => !/^\{.*\}$/.test(value));
-  const query = new URLSearchParams([["try", "true"], ...known]);
+  // The path of an issue can go on to an item of a list, such as `measures.0`.
+  const invalid = issues.flatMap((issue) => (issue.in === "query" ? (issue.path.match(/^\w+/) ?? []) : []));
+  const query = new URLSearchParams([["try", "true"], ...known, ...[...new Set(invalid)].map((name) => [name, ""])]);
   return `${docsUrl.replace(/\/docs$/, "")}/${best.page}?${query}`;
 }
 

@@ -13,6 +13,8 @@ interface Props {
   id: string;
   operation: TryItOperation;
   values: { server: string; key: string; parameters: Record<string, string>; body: string | undefined };
+  /** The parameters of the link that opened the form, by `getParameterInputKey`. They are not folded. */
+  linkedNames: readonly string[];
   onSubmit(event: FormEvent): void;
   onServerChange(server: string): void;
   onKeyChange(key: string): void;
@@ -21,11 +23,14 @@ interface Props {
 }
 
 /** Renders the form in which readers enter a request. The optional parameters and the server are folded. */
-export function TryItForm({ id, operation, values, onSubmit, ...on }: Props): ReactNode {
+export function TryItForm({ id, operation, values, linkedNames, onSubmit, ...on }: Props): ReactNode {
   const { server, key, parameters, body } = values;
-  const required = (operation.parameters ?? []).filter((parameter) => parameter.required);
   const dryRun = dryRunParameterOf(operation);
-  const optional = (operation.parameters ?? []).filter((parameter) => !parameter.required && parameter !== dryRun);
+  const isUnfolded = (parameter: OpenApiParameter) =>
+    parameter.required || linkedNames.includes(getParameterInputKey(parameter));
+  const parametersWithField = (operation.parameters ?? []).filter((parameter) => parameter !== dryRun);
+  const unfolded = parametersWithField.filter(isUnfolded);
+  const folded = parametersWithField.filter((parameter) => !isUnfolded(parameter));
 
   const renderField = (parameter: OpenApiParameter) => {
     const name = getParameterInputKey(parameter);
@@ -70,17 +75,17 @@ export function TryItForm({ id, operation, values, onSubmit, ...on }: Props): Re
           </span>
         </label>
       )}
-      {required.map(renderField)}
+      {unfolded.map(renderField)}
       {body !== undefined && (
         <label className={styles.field}>
           <span>Body</span>
           <textarea rows={8} spellCheck={false} value={body} onChange={({ target }) => on.onBodyChange(target.value)} />
         </label>
       )}
-      {optional.length > 0 && (
+      {folded.length > 0 && (
         <details className={styles.folded}>
-          <summary>Optional parameters ({optional.length})</summary>
-          {optional.map(renderField)}
+          <summary>Optional parameters ({folded.length})</summary>
+          {folded.map(renderField)}
         </details>
       )}
       <details className={styles.folded}>

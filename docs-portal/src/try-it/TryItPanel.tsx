@@ -31,6 +31,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
   const [parameters, setParameters] = useState<Record<string, string>>(
     dryRun ? { [getParameterInputKey(dryRun)]: "true" } : {},
   );
+  const [linkedNames, setLinkedNames] = useState<readonly string[]>([]);
   const exampleBody = exampleRequestBodyOf(operation);
   const [body, setBody] = useState(exampleBody);
   // The ids in the body that the reader has not entered: those of the example, and then those that replaced them.
@@ -40,6 +41,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
     const linked = readLinkedParameters(operation, window.location.search);
     if (linked === undefined) return;
     setParameters((current) => ({ ...current, ...linked }));
+    setLinkedNames(Object.keys(linked));
     setView("form");
   }, [operation, setView]);
   const formId = useId();
@@ -91,6 +93,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
               id={formId}
               operation={operation}
               values={{ server, key, parameters, body }}
+              linkedNames={linkedNames}
               onSubmit={submit}
               onServerChange={setServer}
               onKeyChange={setKey}

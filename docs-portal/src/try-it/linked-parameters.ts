@@ -2,7 +2,7 @@ import { dryRunParameterOf, getParameterInputKey, type TryItOperation } from "./
 
 /**
  * Returns the values of parameters that a link to the page contains, by `getParameterInputKey`, such as the ID in
- * `?try=true&id=0b2f7f3c`; undefined if it is no link to the form (`try=true`). A link can neither select the server nor end
+ * `?try=true&id=0b2f7f3c`, or of `?try=true&size=`, which only shows the field; undefined if it is no link to the form (`try=true`). A link can neither select the server nor end
  * a dry run.
  */
 export function readLinkedParameters(operation: TryItOperation, search: string): Record<string, string> | undefined {

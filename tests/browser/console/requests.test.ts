@@ -29,7 +29,7 @@ it("shows a failed request with its path, its issues and the page about its erro
   const link = failure.getByRole("link", { name: "invalid_request: what to do" });
   expect(await link.getAttribute("href")).toBe("http://localhost:3000/docs/errors#invalid_request");
   const form = failure.getByRole("link", { name: "Open its form in the documentation: GET /v2/reports" });
-  expect(await form.getAttribute("href")).toBe("http://localhost:3000/api/list-reports?try=true");
+  expect(await form.getAttribute("href")).toBe("http://localhost:3000/api/list-reports?try=true&size=");
   expect(await form.getAttribute("target")).toBe("_blank");
   expect(errors).toEqual([]);
   await close();

@@ -19,7 +19,7 @@ export const requestsTexts = {
     openForm: "Open its form in the documentation",
     openFormOf: (request: string) => `Open its form in the documentation: ${request}`,
     formHint:
-      "The form gets the IDs in the path. Enter the query parameters, the body and the API key yourself: they are not stored.",
+      "The form gets the IDs in the path, and first shows the query parameters that were invalid. Enter their values, the body and the API key yourself: they are not stored.",
     clientClosed: "The client disconnected before the response, for example because it timed out or its page was left.",
     repeated: (count: string) => `${count} times within seconds`,
     copyRequestId: "Copy request ID",
