@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApi } from "../api/use-api.ts";
+import { ClientClosed } from "../requests/client-closed.tsx";
 import { listPeriods, usageRangeOf } from "../requests/usage-range.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
@@ -141,19 +142,24 @@ function LatestFailures({ locationId }: { locationId: string }) {
               {
                 header: text.operator.request,
                 isRowHeader: true,
-                cell: ({ method, path, code, consumerName, failedAt }) => (
+                cell: ({ method, path, status, code, consumerName, failedAt }) => (
                   <>
                     <code className="long-name">
                       {method} {path}
                     </code>
-                    <p className="row-details narrow-only">
+                    <div className="row-details narrow-only">
+                      <ClientClosed status={status} />
                       {code && <code>{code}</code>} {consumerName} · <Ago at={failedAt} />
-                    </p>
+                    </div>
                   </>
                 ),
               },
               { header: text.operator.consumer, isMergedIfNarrow: true, cell: ({ consumerName }) => consumerName },
-              { header: text.operator.reason, isMergedIfNarrow: true, cell: ({ code }) => code && <code>{code}</code> },
+              {
+                header: text.operator.reason,
+                isMergedIfNarrow: true,
+                cell: ({ status, code }) => (code ? <code>{code}</code> : <ClientClosed status={status} />),
+              },
               { header: text.operator.when, isMergedIfNarrow: true, cell: ({ failedAt }) => <Ago at={failedAt} /> },
             ]}
           />

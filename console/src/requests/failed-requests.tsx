@@ -9,13 +9,12 @@ import { Loaded } from "../ui/loaded.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { Pagination } from "../ui/pagination.tsx";
 import { Section } from "../ui/section.tsx";
+import { ClientClosed } from "./client-closed.tsx";
 import { findTryItUrl } from "./operation-page.ts";
 
 const route = getRouteApi("/requests");
 const pageSize = 20;
 const refetchMs = 30_000;
-/** The status that the API counts if the client disconnects. No response has it. */
-const clientClosedRequestStatus = 499;
 
 /** The failed requests, latest first, each with its issues and the page that explains its error. */
 export function FailedRequests() {
@@ -76,7 +75,7 @@ function FailedRequestCard({ failure }: { failure: ApiSchemaTypes["FailedRequest
           ))}
         </ul>
       )}
-      {status === clientClosedRequestStatus && <p>{text.requests.clientClosed}</p>}
+      <ClientClosed status={status} />
       <p className="card-meta">
         {code !== null && (
           <a href={`${installation.docsUrl}/errors#${code}`} aria-label={text.requests.explain(code)}>

@@ -308,6 +308,22 @@ it("scrolls its tabs to the current one, and shows all of a failed request on a 
   await close();
 });
 
+it("explains a failed request whose client disconnected", async () => {
+  const path = `/operator/locations/${testLocation.locationId}`;
+  const { page, errors, close } = await site.openView("/operator/locations", { apiKey: product.adminKey });
+  await page.route(/\/v1\/usage\/failures/, async (route) => {
+    const response = await route.fetch();
+    const list = (await response.json()) as { data: object[] };
+    const data = list.data.map((failure) => ({ ...failure, status: 499, code: null, issues: [] }));
+    await route.fulfill({ response, json: { ...list, data } });
+  });
+  await page.goto(`${site.url}${path}`);
+  const failures = page.getByRole("region", { name: "Latest failed requests" });
+  await failures.getByText("The client disconnected before the response").filter({ visible: true }).first().waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
 it("filters the audit log by action and location, in the URL", async () => {
   const { page, close } = await site.openView("/operator/audit", { apiKey: product.adminKey });
   await page.getByRole("table").getByText("key.created", { exact: true }).first().waitFor();
