@@ -14,16 +14,18 @@ import { WebhookSecret } from "./create-webhook-dialog.tsx";
 
 type Recipient = ApiSchemaTypes["Recipient"];
 
-/** The recipients of messages, and the rotation of their secrets. */
-export function Recipients() {
+/** The recipients of messages, and the rotation of their secrets. A sandbox that is being filled gets one later. */
+export function Recipients({ sandboxState }: { sandboxState: ApiSchemaTypes["Sandbox"]["state"] | undefined }) {
   const [rotated, setRotated] = useState<Recipient | null>(null);
-  const query = useApi(["recipients"], (api) => api.GET("/v1/recipients", { params: { query: { size: 100 } } }));
+  const query = useApi(["recipients", sandboxState], (api) =>
+    api.GET("/v1/recipients", { params: { query: { size: 100 } } }),
+  );
   return (
     <Section title={text.webhooks.recipients} actions={<CopyRequest url={query.data?.url} />}>
       <Loaded query={query}>
         {({ data }) => (
           <>
-            {data.length === 0 && <p className="empty">{text.webhooks.noRecipients}</p>}
+            {data.length === 0 && sandboxState !== "filling" && <p className="empty">{text.webhooks.noRecipients}</p>}
             <ul className="cards">
               {data.map((recipient) => (
                 <li key={recipient.id} className="card">

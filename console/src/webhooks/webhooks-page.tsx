@@ -2,6 +2,7 @@ import type { ApiSchemaTypes } from "@pragma/client";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApi } from "../api/use-api.ts";
+import { useSandboxState } from "../sandbox/use-sandbox-state.ts";
 import { text } from "../text/text.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
@@ -16,9 +17,15 @@ import { WebhookState } from "./webhook-state.tsx";
 /** The endpoints of the location with their health, and the recipients whose secrets sign the messages. */
 export function WebhooksPage() {
   const [isCreating, setIsCreating] = useState(false);
-  const query = useApi(["webhooks"], (api) => api.GET("/v1/webhooks", { params: { query: { size: 100 } } }), {
-    refetchMs: 15_000,
-  });
+  const sandboxState = useSandboxState();
+  // With the state in the key, the list is read again when the sandbox has its endpoint.
+  const query = useApi(
+    ["webhooks", sandboxState],
+    (api) => api.GET("/v1/webhooks", { params: { query: { size: 100 } } }),
+    {
+      refetchMs: 15_000,
+    },
+  );
   return (
     <Page
       title={text.webhooks.title}
@@ -36,7 +43,9 @@ export function WebhooksPage() {
         <Loaded query={query}>
           {({ data, meta }) => (
             <>
-              {data.length === 0 && <p className="empty">{text.webhooks.empty}</p>}
+              {data.length === 0 && (
+                <p className="empty">{sandboxState === "filling" ? text.webhooks.filling : text.webhooks.empty}</p>
+              )}
               <ul className="cards">
                 {data.map((webhook) => (
                   <WebhookCard key={webhook.id} webhook={webhook} />
@@ -49,7 +58,7 @@ export function WebhooksPage() {
           )}
         </Loaded>
       </Section>
-      <Recipients />
+      <Recipients sandboxState={sandboxState} />
       <CreateWebhookDialog isOpen={isCreating} onClose={() => setIsCreating(false)} />
     </Page>
   );

@@ -120,6 +120,27 @@ it("fits a phone, preselects a new recipient, and explains that its key ends wit
   await close();
 });
 
+it("states that an endpoint follows while it is being filled", async () => {
+  const { page, errors, close } = await site.openView("/sandbox", { apiKey });
+  let state = "filling";
+  await page.route(/\/v1\/sandboxes\/current$/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), state } });
+  });
+  await page.route(/\/v1\/webhooks\?/, async (route) => {
+    const response = await route.fetch();
+    const list = (await response.json()) as object;
+    await route.fulfill({ response, json: state === "filling" ? { ...list, data: [] } : list });
+  });
+  await page.goto(`${site.url}/webhooks`);
+  await page.getByText("The sandbox is still being filled: an endpoint with its inbox appears at the end.").waitFor();
+  state = "ready";
+  await page.getByRole("region", { name: "Endpoints" }).getByRole("listitem").first().waitFor();
+  expect(await page.getByText("There is no endpoint yet.").count()).toBe(0);
+  expect(errors).toEqual([]);
+  await close();
+});
+
 it("is not shown to a key of another location", async () => {
   const { key } = await createTestLocation(product, { scopes: ["reports:read"] });
   const { page, close } = await site.openView("/sandbox", { apiKey: key });

@@ -7,6 +7,8 @@ export const webhooksTexts = {
     endpoints: "Endpoints",
     endpoint: "Endpoint",
     empty: "There is no endpoint yet. Create one to receive messages.",
+    filling:
+      "There is no endpoint yet. The sandbox is still being filled: an endpoint with its inbox appears at the end.",
     more: (count: number) => plural(count, { one: "And # more endpoint.", other: "And # more endpoints." }),
     states: { active: "Active", paused: "Paused", disabled: "Disabled", failing: "Failing" },
     disabledReasons: { gone: "the endpoint responded 410", failing: "all attempts failed for five days" },
