@@ -9,7 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { ChangeScopesDialog } from "./change-scopes-dialog.tsx";
 import { CreateConsumerDialog } from "./create-consumer-dialog.tsx";
 import { OperatorList } from "./operator-list.tsx";
-import { UsageCell } from "./usage-cell.tsx";
+import { createUsageColumns } from "./usage-columns.tsx";
 import { useDefaultRateLimit } from "./use-default-rate-limit.ts";
 import { useUsageOf } from "./use-usage.ts";
 
@@ -62,20 +62,7 @@ export function ConsumersPage() {
                 ? rateOf(rateLimit)
                 : text.operator.defaultRateLimit(defaultRateLimit && rateOf(defaultRateLimit)),
           },
-          {
-            header: text.operator.requests,
-            isNumeric: true,
-            cell: ({ id }) => (
-              <UsageCell usage={usageOf(id)} count="requestCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
-            ),
-          },
-          {
-            header: text.operator.failed,
-            isNumeric: true,
-            cell: ({ id }) => (
-              <UsageCell usage={usageOf(id)} count="failedCount" isOnlyOfSandboxes={isOnlyOfSandboxes(id)} />
-            ),
-          },
+          ...createUsageColumns<ApiSchemaTypes["Consumer"]>(usageOf, isOnlyOfSandboxes),
           {
             header: text.operator.change,
             cell: (consumer) => (

@@ -95,20 +95,16 @@ export function CreateLocationDialog({ onClose }: { onClose: () => void }) {
               {text.operator.applicationHint}
             </p>
           </div>
-          <TextField
-            label={text.operator.organizationId}
-            name="organizationId"
-            maxLength={255}
-            hint={text.operator.organizationIdHint}
-            error={errorOf("organizationId")}
-          />
-          <TextField
-            label={text.operator.agencyId}
-            name="agencyId"
-            maxLength={255}
-            hint={text.operator.agencyIdHint}
-            error={errorOf("agencyId")}
-          />
+          {(["organizationId", "agencyId"] as const).map((name) => (
+            <TextField
+              key={name}
+              label={text.operator[name]}
+              name={name}
+              maxLength={255}
+              hint={text.operator[`${name}Hint`]}
+              error={errorOf(name)}
+            />
+          ))}
           <TextField
             label={text.operator.timeZone}
             name="timezone"

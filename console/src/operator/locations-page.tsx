@@ -6,7 +6,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Moment } from "../ui/moment.tsx";
 import { CreateLocationDialog } from "./create-location-dialog.tsx";
 import { OperatorList } from "./operator-list.tsx";
-import { UsageCell } from "./usage-cell.tsx";
+import { createUsageColumns } from "./usage-columns.tsx";
 import { useUsageOf } from "./use-usage.ts";
 
 const route = getRouteApi("/operator/locations");
@@ -53,16 +53,7 @@ export function LocationsPage() {
           ),
         },
         { header: text.operator.application, isWideOnly: true, cell: ({ application }) => application },
-        {
-          header: text.operator.requests,
-          isNumeric: true,
-          cell: ({ id }) => <UsageCell usage={usageOf(id)} count="requestCount" />,
-        },
-        {
-          header: text.operator.failed,
-          isNumeric: true,
-          cell: ({ id }) => <UsageCell usage={usageOf(id)} count="failedCount" />,
-        },
+        ...createUsageColumns<{ id: string }>(usageOf),
         { header: text.operator.created, isWideOnly: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
       ]}
     />
