@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { useSession } from "../session/session-context.tsx";
-import { auditActions, auditActors } from "../text/choices.ts";
+import { auditActors } from "../text/choices.ts";
 import { text } from "../text/text.ts";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { ChoiceField, DayRangeField, Filters } from "../ui/fields.tsx";
@@ -13,8 +13,6 @@ import { useLocationNames } from "./use-names.ts";
 
 const route = getRouteApi("/operator/audit");
 const pageSize = 25;
-
-type AuditAction = (typeof auditActions)[number];
 
 /** More names would make the list of the filter too long. The page of a location leads to its changes, too. */
 const maxOfferedLocations = 100;
@@ -50,7 +48,7 @@ export function AuditPage() {
       <Filters>
         <ChoiceField
           label={text.operator.action}
-          choices={Object.fromEntries(auditActions.map((name) => [name, name])) as Record<AuditAction, string>}
+          choices={text.operator.actions}
           value={action}
           onChange={(chosen) => setFilter({ action: chosen })}
           anyLabel={text.filters.all}

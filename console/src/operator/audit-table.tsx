@@ -22,7 +22,11 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
     getKey={({ id }) => id}
     empty={empty}
     columns={[
-      { header: text.operator.when, isMergedIfNarrow: true, cell: ({ createdAt }) => <AuditTime at={createdAt} /> },
+      {
+        header: text.operator.when,
+        isMergedIfNarrow: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} isOnOneLine />,
+      },
       { header: text.operator.action, isRowHeader: true, cell: (event) => <AuditedChange event={event} /> },
       { header: text.operator.actor, cell: ({ actor }) => <Actor actor={actor} /> },
       ...(locationNames
@@ -42,12 +46,6 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
   />
 );
 
-const AuditTime = ({ at }: { at: string }) => (
-  <span className="audit-time">
-    <Moment at={at} />
-  </span>
-);
-
 const isoTime = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 function AuditedChange({ event: { action, target, details, createdAt } }: { event: AuditEvent }) {
@@ -57,13 +55,17 @@ function AuditedChange({ event: { action, target, details, createdAt } }: { even
     if (shown === null || shown === "") return [];
     return `${name}: ${typeof shown === "string" && isoTime.test(shown) ? dateTime(shown) : shown}`;
   });
+  const description = facts.length > 0 ? facts.join(" · ") : target.id;
   return (
     <>
-      <code>{action}</code>
+      {text.operator.actions[action]}
       <p className="row-details narrow-only">
-        <AuditTime at={createdAt} />
+        <Moment at={createdAt} isOnOneLine />
       </p>
-      <p className="row-details">{facts.length > 0 ? facts.join(" · ") : target.id}</p>
+      <p className="row-details">
+        <code>{action}</code>
+        {description !== null && ` · ${description}`}
+      </p>
     </>
   );
 }

@@ -1,10 +1,17 @@
 import { useFormats } from "../session/session-context.tsx";
 
+interface MomentProps {
+  at: string;
+  isTimeOnly?: boolean;
+  /** Whether a narrow column of a table must not break it into several lines. */
+  isOnOneLine?: boolean;
+}
+
 /** A date and time in the location's time zone. */
-export const Moment = ({ at, isTimeOnly = false }: { at: string; isTimeOnly?: boolean }) => {
+export const Moment = ({ at, isTimeOnly = false, isOnOneLine = false }: MomentProps) => {
   const { dateTime, time, timeZone } = useFormats();
   return (
-    <time dateTime={at} title={`${dateTime(at)} (${timeZone})`}>
+    <time dateTime={at} title={`${dateTime(at)} (${timeZone})`} className={isOnOneLine ? "one-line" : undefined}>
       {isTimeOnly ? time(at) : dateTime(at)}
     </time>
   );

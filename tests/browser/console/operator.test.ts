@@ -328,12 +328,13 @@ it("filters the audit log by action and location, in the URL", async () => {
   const { page, close } = await site.openView("/operator/audit", { apiKey: product.adminKey });
   await page.getByRole("table").getByText("key.created", { exact: true }).first().waitFor();
   await page.getByRole("button", { name: /Action/ }).click();
-  await page.getByRole("option", { name: "location.changed" }).click();
+  await page.getByRole("option", { name: "Location changed" }).click();
   await expect.poll(() => new URL(page.url()).search).toBe("?action=location.changed");
   await page.getByRole("link", { name: locationName }).first().waitFor();
   const table = page.getByRole("table");
   await expect.poll(() => table.getByText("key.created", { exact: true }).count()).toBe(0);
   expect(await table.getByText("location.changed", { exact: true }).count()).toBeGreaterThan(0);
+  expect(await table.getByText("Location changed").count()).toBeGreaterThan(0);
   await close();
 });
 

@@ -1,3 +1,4 @@
+import type { ApiSchemaTypes } from "@pragma/client";
 import { plural } from "./words.ts";
 
 export const operatorTexts = {
@@ -181,6 +182,38 @@ export const operatorTexts = {
 
     auditSummary: "Who changed what, latest change first",
     action: "Action",
+    /** The actions by the codes that the API uses. */
+    actions: {
+      "key.created": "API key created",
+      "key.rotated": "API key rotated",
+      "key.revoked": "API key revoked",
+      "consumer.created": "Consumer created",
+      "consumer.changed": "Consumer changed",
+      "location.created": "Location created",
+      "location.changed": "Location changed",
+      "location.imported": "Location imported from a legacy backoffice",
+      "location.removed": "Location removed",
+      "recipient.created": "Recipient created",
+      "recipient.changed": "Recipient changed",
+      "recipient.rotated": "Secret of a recipient rotated",
+      "recipient.deleted": "Recipient deleted",
+      "webhook.created": "Endpoint created",
+      "webhook.changed": "Endpoint changed",
+      "webhook.paused": "Endpoint paused",
+      "webhook.resumed": "Endpoint resumed",
+      "webhook.deleted": "Endpoint deleted",
+      "delivery.replayed": "Delivery replayed",
+      "deliveries.replayed": "Deliveries replayed",
+      "deliveries.recovered": "Failed deliveries sent again",
+      "till.reprocessed": "Till reprocessed",
+      "till.requeued": "Till without a result queued again",
+      "tills.reprocessed": "Tills reprocessed",
+      "personal_data.erased": "Personal data erased",
+      "accounting_export.created": "Accounting export created",
+      "export.created": "Bulk export created",
+      "export.deleted": "Bulk export deleted",
+      "dead_letter.retried": "Dead letter retried",
+    } satisfies Record<ApiSchemaTypes["AuditEvent"]["action"], string>,
     actor: "Changed by",
     actors: { operator_command: "Operator's command", configuration: "Configuration" },
     thisKey: (id: string) => `Key ${id.slice(0, 8)}`,
