@@ -38,8 +38,12 @@ export function ReportsPage() {
             </Link>
           ),
         },
-        { header: text.reports.opened, cell: ({ startedAt }) => <Moment at={startedAt} isTimeOnly /> },
-        { header: text.reports.closed, cell: ({ finalizedAt }) => <Moment at={finalizedAt} /> },
+        {
+          header: text.reports.opened,
+          isWideOnly: true,
+          cell: ({ startedAt }) => <Moment at={startedAt} isTimeOnly />,
+        },
+        { header: text.reports.closed, cell: ({ finalizedAt }) => <Moment at={finalizedAt} isOnOneLine /> },
         { header: text.reports.sales, isNumeric: true, cell: ({ totalSales }) => money(totalSales) },
         { header: text.tills.id, isWideOnly: true, cell: ({ tillId }) => <code>{tillId}</code> },
       ]}
