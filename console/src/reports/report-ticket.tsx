@@ -13,7 +13,8 @@ export function ReportTicket({ report, day }: { report: Report; day: Day | undef
   const cash = countCash(report, day);
   const sumOf = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
   const paid = sumOf(report.reportPayments.map(({ paymentAmount }) => paymentAmount));
-  // A clerk has only payments that are received, of the orders of a shift.
+  // A clerk has only recorded payments of the type `payment`, for orders of a shift. Charges to a customer account have
+  // another type, but are declared with a method, which can have both.
   const paidOtherwise = paid - sumOf(report.reportClerksShift.map(({ paymentsOwner }) => paymentsOwner));
   const withoutTax = sumOf(report.reportTaxes.map(({ taxableAmount }) => taxableAmount));
   const address = [report.address1, report.address2, [report.zipCode, report.city].filter(Boolean).join(" ")].filter(
@@ -178,6 +179,7 @@ export function ReportTicket({ report, day }: { report: Report; day: Day | undef
               [text.ticket.total, money(paid)],
             ]}
           />
+          {paidOtherwise !== 0 && <p className="ticket-hint">{text.ticket.paidOtherwiseHint}</p>}
         </Block>
       )}
       {report.note && <p className="ticket-note">{report.note}</p>}

@@ -101,6 +101,9 @@ describe("a report", () => {
     expect(shown).toContain(
       `Expected${format(finalCashBalance - 1_234)}Counted at the end${format(finalCashBalance)}Difference+€12.34`,
     );
+    expect(await ticket.getByText("It is not the total of a payment method.").count()).toBe(
+      await ticket.getByText("Not counted for a clerk").count(),
+    );
     const byClerk = await ticket.getByRole("region", { name: "Payments by clerk" }).locator("dd").allTextContents();
     const amounts = byClerk.map((amount) => Math.round(Number(amount.replaceAll(/[^\d.-]/g, "")) * 100));
     expect(amounts.slice(0, -1).reduce((sum, amount) => sum + amount, 0)).toBe(amounts.at(-1));
@@ -132,6 +135,17 @@ describe("a report", () => {
     await page.getByRole("link", { name: "Thu, May 28, 2026", exact: true }).waitFor();
     expect(await page.getByRole("table").textContent()).not.toMatch(/\d [AP]M/);
     expect(await page.getByText("All times are in the time zone Europe/Paris.").count()).toBe(1);
+    await close();
+  });
+
+  it("is in a list whose times have one line each on a phone", async () => {
+    const { page, close } = await site.openView("/reports", { apiKey: testLocation.key, width: 390 });
+    const times = page.getByRole("table").locator("time").filter({ visible: true });
+    await times.first().waitFor();
+    for (const time of await times.all())
+      expect(await time.evaluate((element) => element.getClientRects().length)).toBe(1);
+    const table = `document.querySelector('[role=group][aria-label="Reports"]')`;
+    expect(await page.evaluate(`${table}.scrollWidth <= ${table}.clientWidth`)).toBe(true);
     await close();
   });
 

@@ -84,7 +84,9 @@ export const reportsTexts = {
     noCategory: "No category",
     clerks: "Payments by clerk",
     clerk: (name: string, since: string | null, orders: string) => `${name}${since ? ` from ${since}` : ""}, ${orders}`,
-    paidOtherwise: "On account, or without a clerk",
+    paidOtherwise: "Not counted for a clerk",
+    paidOtherwiseHint:
+      "Not counted: charges to customer accounts, orders outside the shifts of clerks, and declared amounts that were not recorded. It is not the total of a payment method.",
     quantity: (count: string, name: string) => `${count} × ${name}`,
   },
 };
