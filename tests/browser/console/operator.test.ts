@@ -263,10 +263,15 @@ it("erases an order only after the name of the location was typed, and lists the
   await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("link", { name: "All changes" }).click();
   await expect
-    .poll(async () => {
-      await page.reload();
-      return page.getByText("personal_data.erased").count();
-    })
+    .poll(
+      async () => {
+        await page.reload();
+        const table = page.getByRole("table");
+        await table.waitFor();
+        return table.getByText("personal_data.erased").count();
+      },
+      { timeout: 20_000 },
+    )
     .toBeGreaterThan(0);
   expect(errors).toEqual([]);
   await close();
