@@ -75,6 +75,9 @@ export const AuditEvent = object({
       }),
   }).describe("Who made the change"),
   locationId: field.nullableUuid("ID of the location that the change affects; null if it affects no single location"),
+  locationName: field.nullableText(
+    "Name of the location; null if it has none, was removed, or if the change affects no single location",
+  ),
   target: object({
     type: z.string().meta({ description: "Type of what was changed", example: "key" }),
     id: field.nullableText("ID of what was changed; null if it has no ID"),
@@ -99,6 +102,7 @@ export const AuditEvent = object({
       userAgent: "acme-sync/2.4",
     },
     locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+    locationName: "Chez Marcel",
     target: { type: "key", id: "0c6f2f1e-7d5a-4a3e-9f7f-1f6d2f1d7b44" },
     details: { consumer: "Acme", prefix: "pragma_4fGh2Kq", expiresAt: null },
     requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",

@@ -145,7 +145,7 @@ export const busEventDataSchemas = {
     revoked: z.boolean(),
   }),
   /** From any service: a client or an operator made a change, which accounts adds to the audit log. */
-  "audit.recorded": AuditEvent.omit({ id: true, createdAt: true }).extend({
+  "audit.recorded": AuditEvent.omit({ id: true, createdAt: true, locationName: true }).extend({
     /** A name in `auditActionDescriptions`. Any text, so that accounts also stores actions of a newer version. */
     action: z.string(),
     actor: auditActorSchema,

@@ -22,7 +22,6 @@ export function AuditPage() {
   const { key } = useSession();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const locationNames = useLocationNames();
   const { action, actor, location, since, until, page = 0 } = search;
   const filters = {
     ...(action && { action }),
@@ -34,6 +33,8 @@ export function AuditPage() {
   const query = useApi(["audit", filters, page], (api) =>
     api.GET("/v1/audit", { params: { query: { ...filters, index: page, size: pageSize } } }),
   );
+  // Only the filter needs the names of all locations, and it is used after the entries have been read.
+  const locationNames = useLocationNames({ isEnabled: location !== undefined || query.isFetched });
   const setFilter = (changes: Partial<typeof search>) =>
     void navigate({ search: (current) => ({ ...current, ...changes, page: undefined }) });
   const offered = [...locationNames].slice(0, maxOfferedLocations);

@@ -10,7 +10,7 @@ type AuditEvent = ApiSchemaTypes["AuditEvent"];
 
 interface AuditTableProps {
   events: readonly AuditEvent[];
-  /** The names of locations by ID. Absent if all events are about the same location. */
+  /** The names of locations by ID, which tell sandboxes apart. Absent if all events are about the same location. */
   locationNames?: ReadonlyMap<string, string>;
   empty: string;
 }
@@ -33,11 +33,11 @@ export const AuditTable = ({ events, locationNames, empty }: AuditTableProps) =>
         ? [
             {
               header: text.operator.location,
-              cell: ({ locationId }: AuditEvent) =>
+              cell: ({ locationId, locationName }: AuditEvent) =>
                 locationId === null ? (
                   <span className="muted">–</span>
                 ) : (
-                  <LocationLink id={locationId} name={locationNames.get(locationId)} />
+                  <LocationLink id={locationId} name={locationNames.get(locationId) ?? locationName ?? undefined} />
                 ),
             },
           ]

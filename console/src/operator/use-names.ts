@@ -9,7 +9,7 @@ export function nameLocation({ id, name, isSandbox }: Pick<ApiSchemaTypes["Locat
 }
 
 /** Returns the names of locations by their IDs. */
-export function useLocationNames(): ReadonlyMap<string, string> {
-  const query = useAllLocations();
+export function useLocationNames({ isEnabled = true } = {}): ReadonlyMap<string, string> {
+  const query = useAllLocations({ isEnabled });
   return new Map(query.data?.data.items.map((location) => [location.id, nameLocation(location)]));
 }

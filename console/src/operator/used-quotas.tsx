@@ -33,7 +33,10 @@ export function UsedQuotas({ includesSandboxes }: { includesSandboxes: boolean }
             <LocationLink id={id} name={nameLocation({ id, name, isSandbox })} />
           ),
         },
-        { header: text.operator.quota, cell: ({ quota }) => <code>{quota}</code> },
+        {
+          header: text.operator.quota,
+          cell: ({ quota }) => <span title={quota}>{text.operator.quotaNames[quota] ?? quota}</span>,
+        },
         { header: text.operator.service, isWideOnly: true, cell: ({ service }) => service },
         { header: text.operator.today, isNumeric: true, isWideOnly: true, cell: (row) => amountOf(row, row.used) },
         { header: text.operator.maximum, isNumeric: true, isWideOnly: true, cell: (row) => amountOf(row, row.maximum) },

@@ -9,6 +9,7 @@ import {
   consumeChangeQuotaOrThrow,
 } from "@pragma/runtime/messaging/audit-events";
 import type { ApiEntityRowWithDates } from "../context.ts";
+import { locationName } from "./locations.ts";
 
 /** Adds a change to the audit log. Each of `changedKeys` counts as a change. @throws `ApiError` quota_exceeded. */
 export async function insertAuditEvent(
@@ -73,7 +74,8 @@ export function buildAuditEventListSql(
         'clientAddress', case when ${isClientVisible} then client_address end,
         'userAgent', case when ${isClientVisible} then user_agent end
       ) as actor,
-      location_id, json_build_object('type', target_type, 'id', target_id) as target, details, request_id`,
+      location_id, (select ${locationName(sql)} from locations where locations.id = audit_events.location_id) as location_name,
+      json_build_object('type', target_type, 'id', target_id) as target, details, request_id`,
     table: sql`audit_events`,
     where: sql`
       ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}

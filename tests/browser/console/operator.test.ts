@@ -82,7 +82,7 @@ it("opens for an operator's key, and states what each service checks", async () 
   await page.getByRole("region", { name: "Keys by use of their rate limit" }).getByText(locationName).first().waitFor();
   await page
     .getByRole("region", { name: "Daily quotas by use" })
-    .getByRole("row", { name: new RegExp(`^${locationName} tills till-ingest 1 20,000 0%`) })
+    .getByRole("row", { name: new RegExp(`^${locationName} Tills till-ingest 1 20,000 0%`) })
     .waitFor();
   expect(errors).toEqual([]);
   await close();
@@ -93,7 +93,7 @@ it("lists the locations that have used most of a daily quota first", async () =>
   const { page, errors, close } = await site.openView("/operator", { apiKey: product.adminKey });
   const rows = page.getByRole("region", { name: "Daily quotas by use" }).getByRole("row");
   await rows.getByText("72%").waitFor();
-  expect(await rows.nth(1).innerText()).toMatch(/^Le Bistrot du Port\s+catalog_bytes\s+catalog\s+1.4 GB\s+2 GB\s+72%$/);
+  expect(await rows.nth(1).innerText()).toMatch(/^Le Bistrot du Port\s+Size of catalogs\s+catalog\s+1.4 GB\s+2 GB\s+72%$/);
   await rows.getByRole("link", { name: locationName }).first().click();
   await page.getByRole("heading", { name: locationName, level: 1 }).waitFor();
   expect(errors).toEqual([]);
@@ -219,7 +219,7 @@ it("leaves out sandboxes unless they are included, and marks them", async () => 
   await useCatalogBytes(sandbox.id, 1_900_000_000);
   await page.goto(`${site.url}/operator`);
   const quotas = page.getByRole("region", { name: "Daily quotas by use" });
-  await quotas.getByText("tills", { exact: true }).waitFor();
+  await quotas.getByText("Tills", { exact: true }).first().waitFor();
   expect(await quotas.getByText(sandboxName).count()).toBe(0);
   await page.getByLabel("Include sandboxes").check();
   await quotas.getByRole("row", { name: sandboxName }).getByText("95%").waitFor();
