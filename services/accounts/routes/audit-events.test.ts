@@ -55,16 +55,6 @@ async function createKey(principal = reader): Promise<{ id: string; apiKey: stri
 }
 
 describe("entries of changes in accounts", () => {
-  it("have the name of their location", async () => {
-    await createConsumer(operatorTestPrincipal);
-    const body = { locationSettings: { establishmentName: "Chez Marcel" } };
-    await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorTestPrincipal, body });
-    const { data } = await listEvents();
-    const nameOf = (action: string) => data.find((event) => event.action === action)?.locationName;
-    expect(nameOf("location.changed")).toBe("Chez Marcel");
-    expect(nameOf("consumer.created")).toBeNull();
-  });
-
   it("tell who created, rotated and revoked a key, without the key", async () => {
     const { id, apiKey } = await createKey();
     const rotated = await accounts.sendJson(
@@ -120,6 +110,16 @@ describe("entries of changes in accounts", () => {
     const { meta } = await listEvents();
     expect((await accounts.request("POST", "/v1/consumers", { principal: reader, body: { name } })).status).toBe(409);
     expect((await listEvents()).meta.totalCount).toBe(meta.totalCount);
+  });
+
+  it("have the name of their location", async () => {
+    await createConsumer(operatorTestPrincipal);
+    const body = { locationSettings: { establishmentName: "Chez Marcel" } };
+    await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorTestPrincipal, body });
+    const { data } = await listEvents();
+    const nameOf = (action: string) => data.find((event) => event.action === action)?.locationName;
+    expect(nameOf("location.changed")).toBe("Chez Marcel");
+    expect(nameOf("consumer.created")).toBeNull();
   });
 });
 
