@@ -34,7 +34,8 @@ export default function Chart({ summary, names, series, formatValue }: ChartProp
   useEffect(() => {
     const element = container.current;
     if (!element) return;
-    const colorOf = (name: string) => resolveColor(element, name);
+    const colors = resolveColors(element, ["--line", "--muted", ...series.map(({ color }) => color)]);
+    const colorOf = (name: string) => colors.get(name) ?? "";
     const font = `12px ${getComputedStyle(element).fontFamily}`;
     const grid = { stroke: colorOf("--line"), width: 1 };
     const bars = uPlot.paths.bars?.({ size: [0.6, 40], radius: 0.15 });
@@ -112,12 +113,18 @@ export default function Chart({ summary, names, series, formatValue }: ChartProp
   );
 }
 
-/** Returns the color of a custom property in the current theme. A canvas needs the color itself. */
-function resolveColor(parent: HTMLElement, name: string): string {
-  const probe = document.createElement("span");
-  probe.style.color = `var(${name})`;
-  parent.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
+/**
+ * Returns the colors of custom properties in the current theme. A canvas needs the colors themselves. All are read at once,
+ * because the browser computes the styles again after each change of the page.
+ */
+function resolveColors(parent: HTMLElement, names: readonly string[]): Map<string, string> {
+  const probes = [...new Set(names)].map((name) => {
+    const probe = document.createElement("span");
+    probe.style.color = `var(${name})`;
+    return { name, probe };
+  });
+  parent.append(...probes.map(({ probe }) => probe));
+  const colors = new Map(probes.map(({ name, probe }) => [name, getComputedStyle(probe).color]));
+  for (const { probe } of probes) probe.remove();
+  return colors;
 }
