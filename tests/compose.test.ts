@@ -25,6 +25,7 @@ interface ComposedService {
   cap_drop?: string[];
   stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { interval?: string; timeout?: string; retries?: number; start_period?: string };
 }
 
 const scratchFolder = mkdtempSync(join(tmpdir(), "pragma-compose-"));
@@ -52,6 +53,22 @@ it("runs each service in a container without capabilities, after the migrations"
 
 it("drops the capabilities of every container", () => {
   for (const [name, service] of Object.entries(composeFile.services)) expect(service.cap_drop, name).toEqual(["ALL"]);
+});
+
+it("gives every container time to start on a slow machine, with the same health checks", () => {
+  const dockerfile = readFileSync(join(checkout, "deploy", "docker", "Dockerfile"), "utf8");
+  const [, flags = ""] = /^HEALTHCHECK (.*) CMD /m.exec(dockerfile) ?? [];
+  const times = Object.fromEntries([...flags.matchAll(/--([a-z-]+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+  // PostgreSQL, the migrations and accounts start one after the other before the gateway is healthy.
+  expect(times).toEqual({ interval: "10s", timeout: "10s", retries: "5", "start-period": "5m" });
+  for (const name of ["postgres", "nats", "redis"])
+    expect(composeFile.services[name]?.healthcheck, name).toMatchObject({
+      ...{ interval: times.interval, timeout: times.timeout, retries: Number(times.retries) },
+      start_period: times["start-period"],
+    });
+  // The image has the health check of these.
+  for (const name of ["gateway", ...serviceNames])
+    expect(composeFile.services[name]?.healthcheck, name).toBeUndefined();
 });
 
 it("stops each service before requests that wait for the next container fail", () => {
