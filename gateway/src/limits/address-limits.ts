@@ -7,7 +7,7 @@ import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/tok
 import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
 import { LRUCache } from "lru-cache";
 import { readApiKeyHeader } from "../auth/api-key-header.ts";
-import { keylessRoutes, routeTable } from "../forwarding/route-table.ts";
+import { keylessRoutes, mcpPath, routeTable } from "../forwarding/route-table.ts";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 /** Maximum number of buckets in memory. When it is reached, the least recently used bucket is removed. */
@@ -39,7 +39,7 @@ export class ClientAddressTokenBuckets {
 }
 
 /** The paths whose requests must be authenticated by an API key, each with all paths below it. */
-const pathsWithKey = ["/openapi.full.json", ...Object.keys(routeTable)];
+const pathsWithKey = ["/openapi.full.json", mcpPath, ...Object.keys(routeTable)];
 
 /** Returns middleware that limits unauthenticated requests by client address. Other requests are limited by API key. */
 export function createKeylessRequestLimit(rate: TokenBucketRate): GatewayMiddleware {

@@ -76,10 +76,6 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     if (Array.isArray(message)) for (const _ of message.slice(1)) await takeToken(request);
     const senderId = getSenderId(request.principal);
     const admitted = await admitTo(requests, senderId, { usesOnlyEventLoop: true });
-    // Creating the response takes no turn of the event loop, so only the time until it has been sent shows how busy the
-    // event loop is, from which the pause of a location that sends many requests follows.
-    request.outgoing.once("close", admitted.release);
-    if (request.outgoing.destroyed) admitted.release();
     const abort = new AbortController();
     const detail = `The tool did not answer within ${timeoutSeconds} seconds. Ask for a shorter period.`;
     const onTimeout = () => abort.abort(new ApiError("upstream_timeout", { detail }));
@@ -130,6 +126,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         },
       });
     } finally {
+      admitted.release();
       clearTimeout(timeout);
       request.outgoing.off("close", onClose);
       // Ends the requests to the API that tools still wait for.

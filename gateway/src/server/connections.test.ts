@@ -129,5 +129,11 @@ describe("a client", () => {
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reports/json", { headers: { authorization: "Bearer" } })).status).toBe(429);
     expect((await gateway.request("/v2/reports/json", { key: authorization })).status).toBe(200);
+    const message = {
+      method: "POST",
+      headers: { accept: "application/json", "content-type": "application/json" },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    };
+    expect((await gateway.request("/mcp", { ...message, key: authorization })).status).toBe(200);
   });
 });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { keepEventLoopBusy } from "../testing/keep-event-loop-busy.ts";
+import { Admission } from "./admission.ts";
 import { isEventLoopBusy } from "./event-loop-load.ts";
-import { createRequestAdmission } from "./request-admission.ts";
+import { admitTo, createRequestAdmission } from "./request-admission.ts";
 
 /** Handles `count` reads of a location. Returns the largest number of them at a time. */
 async function handleReads(
@@ -63,6 +64,25 @@ it.each([
     expect(ofBusy).toBe(1);
   },
 );
+
+it("pauses a location after work in the event loop alone while several share it, even if nothing of it waits yet", async () => {
+  await sleep(1_100);
+  const stopWork = await keepEventLoopBusy();
+  const admission = new Admission({ perSender: 1 });
+  const admit = (senderId: string) => admitTo(admission, senderId, { usesOnlyEventLoop: true });
+  const startedAt = performance.now();
+  (await admit("other")).release();
+  const first = await admit("busy");
+  const blockedUntil = performance.now() + 20;
+  while (performance.now() < blockedUntil);
+  first.release();
+  (await admit("other")).release();
+  const otherMs = performance.now() - startedAt;
+  (await admit("busy")).release();
+  const busyMs = performance.now() - startedAt;
+  await stopWork();
+  expect(busyMs - otherMs).toBeGreaterThan(60);
+});
 
 it("reads one large body of a location at a time while several share a busy event loop", async () => {
   const admission = createRequestAdmission();

@@ -43,10 +43,13 @@ export async function admitTo(
     startedAt = performance.now();
   }
 
-  /** Pauses the sender if the event loop is contended and further requests of the sender wait. */
+  /**
+   * Pauses the sender if the event loop is contended and further requests of the sender wait. Those that wait for work in
+   * the event loop alone have not been read yet, because nothing interrupts such work.
+   */
   function release(): void {
-    const hasMore = permit?.isGranted && admission.getWaitingCount(senderId) > 0;
-    permit?.release(hasMore ? computePauseMs(senderId, startedAt, pauseOptions) : 0);
+    const hasMore = pauseOptions?.usesOnlyEventLoop || admission.getWaitingCount(senderId) > 0;
+    permit?.release(permit.isGranted && hasMore ? computePauseMs(senderId, startedAt, pauseOptions) : 0);
     permit = undefined;
   }
 
