@@ -1,4 +1,5 @@
 import { formatDecimalAmount, getCurrencyDecimals } from "@pragma/client";
+import { createOnce } from "./create-once.ts";
 
 export interface FormatOptions {
   /** The time zone of the location, such as `Europe/Paris`. */
@@ -15,15 +16,6 @@ const defaultLocale = (): string => navigator.languages.find((language) => langu
 
 /** An amount without a currency has the decimals of this currency. */
 const currencyOfBareAmounts = "EUR";
-
-/** Returns a function that creates a value when it is first needed. */
-function createOnce<Value>(create: () => Value): () => Value {
-  let value: Value | undefined;
-  return () => {
-    value ??= create();
-    return value;
-  };
-}
 
 /**
  * Returns functions that format amounts, numbers and times as readers of the location expect them. A view uses only

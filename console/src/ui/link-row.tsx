@@ -13,11 +13,15 @@ export function LinkRow({ label, className, children }: LinkRowProps) {
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each view has another link.
   useEffect(() => {
-    const current = row.current?.querySelector('[aria-current="page"]');
-    if (!row.current || !current) return;
-    const [outer, inner] = [row.current.getBoundingClientRect(), current.getBoundingClientRect()];
-    // `scrollIntoView` would scroll the page, too.
-    row.current.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+    // With the next frame, so that the view requests its data before the browser computes the layout.
+    const frame = requestAnimationFrame(() => {
+      const current = row.current?.querySelector('[aria-current="page"]');
+      if (!row.current || !current) return;
+      const [outer, inner] = [row.current.getBoundingClientRect(), current.getBoundingClientRect()];
+      // `scrollIntoView` would scroll the page, too.
+      row.current.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [pathname]);
   return (
     <nav ref={row} className={`${className} link-row`} aria-label={label}>
