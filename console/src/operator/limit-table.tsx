@@ -14,7 +14,7 @@ import { type Column, Table } from "../ui/table.tsx";
 export const limitsRefetchMs = 30_000;
 
 /** The number of rows that are shown. */
-export const maxShownLimits = 8;
+const maxShownLimits = 8;
 
 interface LimitTableProps<Data, Row> {
   title: string;

@@ -93,7 +93,9 @@ it("lists the locations that have used most of a daily quota first", async () =>
   const { page, errors, close } = await site.openView("/operator", { apiKey: product.adminKey });
   const rows = page.getByRole("region", { name: "Daily quotas by use" }).getByRole("row");
   await rows.getByText("72%").waitFor();
-  expect(await rows.nth(1).innerText()).toMatch(/^Le Bistrot du Port\s+Size of catalogs\s+catalog\s+1.4 GB\s+2 GB\s+72%$/);
+  expect(await rows.nth(1).innerText()).toMatch(
+    /^Le Bistrot du Port\s+Size of catalogs\s+catalog\s+1.4 GB\s+2 GB\s+72%$/,
+  );
   await rows.getByRole("link", { name: locationName }).first().click();
   await page.getByRole("heading", { name: locationName, level: 1 }).waitFor();
   expect(errors).toEqual([]);
