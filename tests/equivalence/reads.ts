@@ -3,9 +3,12 @@ import { apiOperations } from "../contract/api-operations.ts";
 import { addContractTestRequestQuery, mergeRequestHeaders } from "../contract/common-error-requests.ts";
 import { buildRequestCausing, contractFixtures, pragmaInBothModes, toRawHttpRequest } from "./equivalence-fixture.ts";
 
+/** The use of quotas by all locations changes at any time, also between the two requests that are compared. */
+const comparableReads = apiOperations.filter(({ method, id }) => method === "GET" && id !== "listMostUsedQuotas");
+
 /** Defines tests of all reads, with pages, date filters, keys of locations and operators, and conditional requests. */
 export function defineReadTests(): void {
-  describe.each(apiOperations.filter(({ method }) => method === "GET"))(
+  describe.each(comparableReads)(
     "GET $path has equal responses",
     (operation) => {
       const hasParameter = (name: string) => operation.queryParameters.includes(name);
