@@ -84,7 +84,7 @@ export default defineConfig({
     // The content security policy allows no data URLs except for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // The first versions with `light-dark()`, the newest feature that the styles need.
-    target: ["chrome123", "firefox120", "safari17.5"],
+    // The first versions with `light-dark()` and `popover`, the newest features that the console needs.
+    target: ["chrome123", "firefox125", "safari17.5"],
   },
 });

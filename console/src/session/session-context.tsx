@@ -17,6 +17,8 @@ import { SignInPage } from "./sign-in-page.tsx";
 interface SessionAccess extends Session {
   installation: Installation;
   formats: Formats;
+  /** Whether the reader entered the key on this page. Otherwise, the tab continues its session. */
+  isNew: boolean;
   signOut: (reason?: SignOutReason) => void;
   /** Continues the session with another key, such as the successor of a rotated one. @throws as `openSession` */
   continueWithKey: (apiKey: string) => Promise<void>;
@@ -36,7 +38,8 @@ export const useFormats = (): Formats => useSession().formats;
 /** Shows its children while a key is signed in, and otherwise the sign-in page, at the same URL. */
 export function SessionGate({ installation, children }: { installation: Installation; children: ReactNode }) {
   const [session, setSession] = useState<Session | null>(null);
-  const [isOpening, setIsOpening] = useState(() => readStoredKey() !== null);
+  const [continuedKey] = useState(readStoredKey);
+  const [isOpening, setIsOpening] = useState(continuedKey !== null);
   const [reason, setReason] = useState<SignOutReason | null>(null);
 
   const signOut = useCallback((why: SignOutReason = { kind: "signedOut" }) => {
@@ -78,6 +81,7 @@ export function SessionGate({ installation, children }: { installation: Installa
       session && {
         ...session,
         installation,
+        isNew: session.apiKey !== continuedKey,
         signOut,
         continueWithKey: signIn,
         formats: createFormats({
@@ -85,7 +89,7 @@ export function SessionGate({ installation, children }: { installation: Installa
           currency: session.key.location?.currencyCode ?? null,
         }),
       },
-    [session, installation, signOut, signIn],
+    [session, installation, continuedKey, signOut, signIn],
   );
 
   if (isOpening) return <Opening />;

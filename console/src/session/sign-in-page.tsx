@@ -27,7 +27,9 @@ export function SignInPage({ installation, reason, initialError, onSignIn }: Sig
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const apiKey = String(new FormData(event.currentTarget).get("apiKey")).trim();
+    const entered = String(new FormData(event.currentTarget).get("apiKey")).trim();
+    // Keys are often copied from a request, with the scheme of its header.
+    const apiKey = entered.replace(/^Bearer\s+/i, "");
     setError(null);
     // A header cannot contain other characters.
     if (!/^[\x21-\x7e]+$/.test(apiKey))

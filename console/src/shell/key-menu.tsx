@@ -1,6 +1,4 @@
-import { Button as AriaButton } from "react-aria-components/Button";
-import { Dialog, DialogTrigger } from "react-aria-components/Dialog";
-import { Popover } from "react-aria-components/Popover";
+import { useId } from "react";
 import { useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
@@ -10,14 +8,29 @@ import { ChevronIcon } from "../ui/icons.tsx";
 /** The key that is signed in: what it may do, until when, and signing out. */
 export function KeyMenu() {
   const { key, signOut, formats, installation } = useSession();
+  const id = useId();
   return (
-    <DialogTrigger>
-      <AriaButton className="button button-quiet key-button" aria-label={text.key.menu(key.consumer.name)}>
+    <>
+      <button
+        type="button"
+        className="button button-quiet key-button"
+        aria-label={text.key.menu(key.consumer.name)}
+        aria-haspopup="dialog"
+        popoverTarget={id}
+      >
         <span className="key-name">{key.consumer.name}</span>
         <ChevronIcon />
-      </AriaButton>
-      <Popover className="popover key-popover" placement="bottom end">
-        <Dialog className="dialog" aria-label={text.key.title}>
+      </button>
+      {/* The browser closes it on Escape and on a click outside, and returns the focus to the button. */}
+      <div
+        id={id}
+        popover="auto"
+        role="dialog"
+        aria-label={text.key.title}
+        tabIndex={-1}
+        className="dialog key-menu"
+        onToggle={({ newState, currentTarget }) => newState === "open" && currentTarget.focus()}
+      >
           <Facts
             facts={[
               [text.key.consumer, key.consumer.name],
@@ -40,9 +53,8 @@ export function KeyMenu() {
           <Button variant="secondary" onPress={() => signOut()}>
             {text.key.signOut}
           </Button>
-        </Dialog>
-      </Popover>
-    </DialogTrigger>
+      </div>
+    </>
   );
 }
 

@@ -12,14 +12,15 @@ import { ThemeSwitch } from "./theme-switch.tsx";
 
 /** The frame of all views: the location, the navigation and the menu of the key. */
 export function Shell() {
-  const { key } = useSession();
+  const { key, isNew } = useSession();
   const { timeZone } = useFormats();
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const isFirstView = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new view gets the focus, so that it is announced.
   useEffect(() => {
-    if (!isFirstView.current) main.current?.focus({ preventScroll: true });
+    // After the page was loaded, the focus is where the browser puts it.
+    if (isNew || !isFirstView.current) main.current?.focus({ preventScroll: true });
     isFirstView.current = false;
   }, [pathname]);
   const item = findNavigationItem(pathname);

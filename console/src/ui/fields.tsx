@@ -1,11 +1,5 @@
 import { type ReactNode, useId } from "react";
-import { Button as AriaButton } from "react-aria-components/Button";
-import { Label } from "react-aria-components/Label";
-import { ListBox, ListBoxItem } from "react-aria-components/ListBox";
-import { Popover } from "react-aria-components/Popover";
-import { Select, SelectValue } from "react-aria-components/Select";
 import { text } from "../text/text.ts";
-import { ChevronIcon } from "./icons.tsx";
 
 interface ChoiceFieldProps<Choice extends string> {
   label: string;
@@ -16,9 +10,7 @@ interface ChoiceFieldProps<Choice extends string> {
   anyLabel?: string;
 }
 
-const anyKey = "";
-
-/** A list from which one value is chosen. */
+/** A list from which one value is chosen. The field is the browser's own, which suits phones and needs no code. */
 export function ChoiceField<Choice extends string>({
   label,
   choices,
@@ -26,25 +18,23 @@ export function ChoiceField<Choice extends string>({
   onChange,
   anyLabel,
 }: ChoiceFieldProps<Choice>) {
-  const options = [
-    ...(anyLabel === undefined ? [] : [{ id: anyKey, name: anyLabel }]),
-    ...(Object.entries(choices) as [Choice, string][]).map(([id, name]) => ({ id, name })),
-  ];
+  const id = useId();
   return (
-    <Select
-      className="field"
-      value={value ?? anyKey}
-      onChange={(chosen) => onChange(chosen === anyKey ? undefined : (chosen as Choice))}
-    >
-      <Label>{label}</Label>
-      <AriaButton className="select-button">
-        <SelectValue />
-        <ChevronIcon />
-      </AriaButton>
-      <Popover className="popover">
-        <ListBox items={options}>{({ id, name }) => <ListBoxItem id={id}>{name}</ListBoxItem>}</ListBox>
-      </Popover>
-    </Select>
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value ?? ""}
+        onChange={({ target }) => onChange(target.value === "" ? undefined : (target.value as Choice))}
+      >
+        {anyLabel !== undefined && <option value="">{anyLabel}</option>}
+        {(Object.entries(choices) as [Choice, string][]).map(([choice, name]) => (
+          <option key={choice} value={choice}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 
@@ -54,7 +44,7 @@ interface DayFieldProps {
   onChange: (day: string | undefined) => void;
 }
 
-/** A date as YYYY-MM-DD. The field is the browser's own, which suits phones and needs no code. */
+/** A date as YYYY-MM-DD, in the browser's own field too. */
 function DayField({ label, value = "", onChange }: DayFieldProps) {
   const id = useId();
   return (

@@ -132,7 +132,7 @@ describe("the deliveries", () => {
     const { page, close } = await site.openView("/webhooks/deliveries", { apiKey: testLocation.key });
     await page.getByRole("rowheader").first().waitFor();
     const from = await page.getByLabel("From", { exact: true }).boundingBox();
-    const state = await page.getByRole("button", { name: /State/ }).boundingBox();
+    const state = await page.getByLabel("State").boundingBox();
     expect(from?.y).toBeCloseTo(state?.y ?? 0, 0);
     expect(from?.height).toBeCloseTo(state?.height ?? 0, 0);
     const endpoint = page.getByRole("row").nth(1).getByTitle(/^http/);

@@ -215,9 +215,8 @@ it("leaves out sandboxes unless they are included, and marks them", async () => 
   await page.goto(`${site.url}/keys`);
   await page.getByRole("listitem").filter({ hasText: "Visitor" }).getByText("Sandbox", { exact: true }).waitFor();
   await page.goto(`${site.url}/operator/audit`);
-  await page.getByRole("button", { name: /Location/ }).click();
   const sandboxName = `Bac à sable (sandbox ${sandbox.id.slice(0, 8)})`;
-  await page.getByRole("option", { name: sandboxName }).waitFor();
+  await page.getByLabel("Location").getByRole("option", { name: sandboxName }).waitFor({ state: "attached" });
   await useCatalogBytes(sandbox.id, 1_900_000_000);
   await page.goto(`${site.url}/operator`);
   const quotas = page.getByRole("region", { name: "Daily quotas by use" });
@@ -334,8 +333,7 @@ it("explains a failed request whose client disconnected", async () => {
 it("filters the audit log by action and location, in the URL", async () => {
   const { page, close } = await site.openView("/operator/audit", { apiKey: product.adminKey });
   await page.getByRole("table").getByText("key.created", { exact: true }).first().waitFor();
-  await page.getByRole("button", { name: /Action/ }).click();
-  await page.getByRole("option", { name: "Location changed" }).click();
+  await page.getByLabel("Action").selectOption("Location changed");
   await expect.poll(() => new URL(page.url()).search).toBe("?action=location.changed");
   await page.getByRole("link", { name: locationName }).first().waitFor();
   const table = page.getByRole("table");

@@ -52,8 +52,7 @@ it("counts requests by route and status, for a period that is part of the URL", 
   const { page, close } = await site.openView("/requests", { apiKey: testLocation.key });
   const row = page.getByRole("row", { name: /^\/v2\/reports/ });
   await row.waitFor();
-  await page.getByRole("button", { name: /Period/ }).click();
-  await page.getByRole("option", { name: "Last hour" }).click();
+  await page.getByLabel("Period").selectOption("Last hour");
   await expect.poll(() => new URL(page.url()).search).toBe("?range=hour");
   await page.getByRole("img", { name: /^Requests over time: \d+ requests/ }).waitFor();
   await page.getByText("API keys of this location, and what failed.").waitFor();

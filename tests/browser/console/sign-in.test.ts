@@ -26,15 +26,22 @@ describe("signing in", () => {
   it("opens the view of the URL with a key, keeps the key for the tab only, and forgets it on signing out", async () => {
     const { page, errors, close } = await site.openView("/reports?since=2026-05-01");
     await expect.poll(() => page.evaluate("document.activeElement.name")).toBe("apiKey");
-    await page.getByLabel("API key").fill(testLocation.key);
+    await page.getByLabel("API key").fill(` Bearer ${testLocation.key}`);
     await page.getByLabel("API key").press("Enter");
     await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
     expect(new URL(page.url()).search).toBe("?since=2026-05-01");
     expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
     await page.reload();
     await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
     await page.getByRole("button", { name: /^API key of/ }).press("Enter");
-    await page.getByRole("dialog", { name: "API key" }).getByText("reports:read").waitFor();
+    const menu = page.getByRole("dialog", { name: "API key" });
+    await menu.getByText("reports:read").waitFor();
+    await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "hidden" });
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/^API key of/);
+    await page.keyboard.press("Enter");
+    await menu.waitFor();
     await page.getByRole("button", { name: "Sign out" }).press("Enter");
     await page.getByText("You are signed out.").waitFor();
     expect(await page.evaluate("sessionStorage.getItem('pragma.console.apiKey')")).toBeNull();
