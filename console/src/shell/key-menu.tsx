@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { useId, useState } from "react";
 import { useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Button } from "../ui/button.tsx";
@@ -7,7 +7,8 @@ import { ChevronIcon } from "../ui/icons.tsx";
 
 /** The key that is signed in: what it may do, until when, and signing out. */
 export function KeyMenu() {
-  const { key, signOut, formats, installation } = useSession();
+  const { key } = useSession();
+  const [isOpen, setIsOpen] = useState(false);
   const id = useId();
   return (
     <>
@@ -29,31 +30,41 @@ export function KeyMenu() {
         aria-label={text.key.title}
         tabIndex={-1}
         className="dialog key-menu"
+        onBeforeToggle={({ newState }) => setIsOpen(newState === "open")}
         onToggle={({ newState, currentTarget }) => newState === "open" && currentTarget.focus()}
       >
-          <Facts
-            facts={[
-              [text.key.consumer, key.consumer.name],
-              [text.key.prefix, <code key="prefix">{key.prefix}…</code>],
-              [text.key.location, key.location?.name],
-              [text.key.timeZone, key.location?.timezone],
-              [text.key.currency, key.location?.currencyCode],
-              [text.key.expires, key.expiresAt === null ? text.key.never : formats.dateTime(key.expiresAt)],
-              [
-                text.key.rateLimit,
-                text.key.perSecond(formats.number(key.rateLimit.perSecond), formats.number(key.rateLimit.burst)),
-              ],
-              [text.key.scopes, <Scopes key="scopes" scopes={key.scopes} />],
-              [text.key.api, <code key="api">{installation.apiUrl}</code>],
-            ]}
-          />
-          <p>
-            <a href={installation.docsUrl}>{text.key.documentation}</a>
-          </p>
-          <Button variant="secondary" onPress={() => signOut()}>
-            {text.key.signOut}
-          </Button>
+        {isOpen && <KeyFacts />}
       </div>
+    </>
+  );
+}
+
+function KeyFacts() {
+  const { key, signOut, formats, installation } = useSession();
+  return (
+    <>
+      <Facts
+        facts={[
+          [text.key.consumer, key.consumer.name],
+          [text.key.prefix, <code key="prefix">{key.prefix}…</code>],
+          [text.key.location, key.location?.name],
+          [text.key.timeZone, key.location?.timezone],
+          [text.key.currency, key.location?.currencyCode],
+          [text.key.expires, key.expiresAt === null ? text.key.never : formats.dateTime(key.expiresAt)],
+          [
+            text.key.rateLimit,
+            text.key.perSecond(formats.number(key.rateLimit.perSecond), formats.number(key.rateLimit.burst)),
+          ],
+          [text.key.scopes, <Scopes key="scopes" scopes={key.scopes} />],
+          [text.key.api, <code key="api">{installation.apiUrl}</code>],
+        ]}
+      />
+      <p>
+        <a href={installation.docsUrl}>{text.key.documentation}</a>
+      </p>
+      <Button variant="secondary" onPress={() => signOut()}>
+        {text.key.signOut}
+      </Button>
     </>
   );
 }

@@ -72,7 +72,7 @@ it("makes things happen, leads to what came of them, and shows the messages in t
   await page.getByRole("heading", { name: /^Report \d+$/, level: 1 }).waitFor();
   await page.goBack();
 
-  await page.getByLabel("Problem").selectOption("The cash does not agree");
+  await page.getByLabel("Problem", { exact: true }).selectOption("The cash does not agree");
   await page.getByRole("button", { name: "Break a day" }).click();
   const broken = page.getByRole("listitem").filter({ hasText: "A day was broken." });
   // The report is computed again first.
@@ -98,9 +98,9 @@ it("makes things happen, leads to what came of them, and shows the messages in t
 it("fits a phone, preselects a new recipient, and explains that its key ends with it", async () => {
   const { page, errors, close } = await site.openView("/sandbox", { apiKey, width: 390 });
   const link = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Sandbox" });
-  await page.getByLabel("Problem").selectOption("The cash does not agree");
+  await page.getByLabel("Problem", { exact: true }).selectOption("The cash does not agree");
   const card = await page.getByRole("listitem").filter({ hasText: "Break a day" }).boundingBox();
-  const select = await page.getByLabel("Problem").boundingBox();
+  const select = await page.getByLabel("Problem", { exact: true }).boundingBox();
   const end = (box: typeof card) => (box?.x ?? 0) + (box?.width ?? 0);
   expect(end(select)).toBeLessThanOrEqual(end(card));
   expect(end(await link.boundingBox())).toBeLessThanOrEqual(390);
