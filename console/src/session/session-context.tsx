@@ -38,12 +38,13 @@ export const useFormats = (): Formats => useSession().formats;
 /** Shows its children while a key is signed in, and otherwise the sign-in page, at the same URL. */
 export function SessionGate({ installation, children }: { installation: Installation; children: ReactNode }) {
   const [session, setSession] = useState<Session | null>(null);
-  const [continuedKey] = useState(readStoredKey);
+  const [continuedKey, setContinuedKey] = useState(readStoredKey);
   const [isOpening, setIsOpening] = useState(continuedKey !== null);
   const [reason, setReason] = useState<SignOutReason | null>(null);
 
   const signOut = useCallback((why: SignOutReason = { kind: "signedOut" }) => {
     removeStoredKey();
+    setContinuedKey(null);
     setSession((current) => {
       current?.queryClient.clear();
       return null;

@@ -45,6 +45,10 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Sign out" }).press("Enter");
     await page.getByText("You are signed out.").waitFor();
     expect(await page.evaluate("sessionStorage.getItem('pragma.console.apiKey')")).toBeNull();
+    await page.getByLabel("API key").fill(testLocation.key);
+    await page.getByLabel("API key").press("Enter");
+    await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
     expect(errors).toEqual([]);
     await close();
   });
