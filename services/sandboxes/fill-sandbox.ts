@@ -4,8 +4,8 @@ import { webhookEventNames } from "@pragma/contracts/webhook";
 import { type DemoDayWithTillId, demoRestaurantSeed, generateDemoTill } from "@pragma/simulator/demo-location";
 import { pushCatalogIfMissing } from "@pragma/simulator/import-and-configure-location";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { pushGeneratedTill } from "@pragma/simulator/simulate-day";
 import { createSandboxClient, type SandboxServices } from "./context.ts";
+import { pushSandboxTill } from "./push-sandbox-till.ts";
 import { type SandboxWithLocation, updateLeasedSandbox } from "./queries/sandboxes.ts";
 import { listSandboxDays, sandboxTillShare } from "./sandbox-days.ts";
 
@@ -28,7 +28,7 @@ export function countFilledDays(filledSteps: number, dayCount: number): number {
 
 const pushTillOf = (day: DemoDayWithTillId): FillingStep => {
   return (_, { locationId }, api) =>
-    pushGeneratedTill(api, generateDemoTill(locationId, day, { share: sandboxTillShare }));
+    pushSandboxTill(api, locationId, generateDemoTill(locationId, day, { share: sandboxTillShare }));
 };
 
 /**

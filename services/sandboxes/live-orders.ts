@@ -1,7 +1,6 @@
 import { maxLiveOrdersPerRequest } from "@pragma/contracts/order-live";
 import { getDemoReportNumber } from "@pragma/simulator/demo-day-cases";
 import { omitSupersededRevisions } from "@pragma/simulator/order-revisions";
-import { pushGeneratedTill } from "@pragma/simulator/simulate-day";
 import {
   createDemoShiftAt,
   generateDemoTillShiftSchedule,
@@ -9,6 +8,7 @@ import {
   shortShiftMs,
 } from "@pragma/simulator/simulate-demo";
 import { createSandboxClient, type SandboxServices } from "./context.ts";
+import { pushSandboxTill } from "./push-sandbox-till.ts";
 import { type SandboxWithLocation, updateLeasedSandbox } from "./queries/sandboxes.ts";
 import { listSandboxDays } from "./sandbox-days.ts";
 
@@ -32,7 +32,7 @@ export async function advanceLiveOrders(services: SandboxServices, sandbox: Sand
   const schedule = generateDemoTillShiftSchedule(shift, ordersPerShift);
   const hasEnded = now >= shift.startsAtMs + shift.durationMs;
   if (hasEnded) {
-    await pushGeneratedTill(api, { ...schedule.till, reportNumber: getShiftReportNumber(sandbox) });
+    await pushSandboxTill(api, locationId, { ...schedule.till, reportNumber: getShiftReportNumber(sandbox) });
     const shiftCount = sandbox.shiftCount + 1;
     await updateLeasedSandbox(db, id, { shiftStartedAt: null, shiftSentUntil: null, shiftCount });
     return new Date(now);

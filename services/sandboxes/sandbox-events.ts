@@ -17,6 +17,7 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { getLocalDate } from "@pragma/simulator/service-day";
 import { payAndCloseOrder, pushGeneratedTill } from "@pragma/simulator/simulate-day";
 import { createSandboxClient, type SandboxServices } from "./context.ts";
+import { pushSandboxTill, withOwnCompany } from "./push-sandbox-till.ts";
 import {
   recordClosedOrder,
   removeClosedOrder,
@@ -82,7 +83,8 @@ const eventRunners: Record<CreateSandboxEventRequest["type"], (context: EventCon
   async "day.broken"({ services: { db }, sandbox, api, request: { problem } }) {
     const [newest] = listSandboxDays(sandbox);
     const { day, tillId } = newest;
-    const body = generateDemoTill(sandbox.locationId, newest, { share: sandboxTillShare, problem });
+    const broken = generateDemoTill(sandbox.locationId, newest, { share: sandboxTillShare, problem });
+    const body = withOwnCompany(sandbox.locationId, broken);
     const replacing = api.PUT("/v1/tills/{id}", { params: { path: { id: tillId } }, body });
     if ((await nullOnProblem(replacing, "till_not_found")) === null) await pushGeneratedTill(api, body);
     await db.sql`update sandboxes set newest_day_problem = ${problem} where id = ${sandbox.id}`;
@@ -172,7 +174,7 @@ const maxEventTillOrders = 100;
 async function pushTill({ services: { db }, sandbox: { id, locationId }, api }: EventContext): Promise<EventResult> {
   const pushedTillCount = await takeEventTillNumber(db, id);
   try {
-    return await pushEventTill(api, getEventTillId({ locationId, pushedTillCount }));
+    return await pushEventTill(api, locationId, getEventTillId({ locationId, pushedTillCount }));
   } catch (error) {
     await returnEventTillNumber(db, id, pushedTillCount);
     throw error;
@@ -180,7 +182,7 @@ async function pushTill({ services: { db }, sandbox: { id, locationId }, api }: 
 }
 
 /** Pushes a till of a device of its own, with the orders that events opened and a few others. */
-async function pushEventTill(api: PublicApiClient, id: string): Promise<EventResult> {
+async function pushEventTill(api: PublicApiClient, locationId: string, id: string): Promise<EventResult> {
   const now = Date.now();
   const day = getLocalDate(now).toString();
   const generated = generateTill({ seed: demoRestaurantSeed, orders: 5, day, tillId: id, mix: paidOrdersOnly });
@@ -195,7 +197,7 @@ async function pushEventTill(api: PublicApiClient, id: string): Promise<EventRes
   const orders = open.data.map(({ data }) => payAndCloseOrder(restaurant, data, till.finalizedAt));
   const orderList = [...till.orderList, ...orders];
   const { startedAt, finalizedAt } = till;
-  await pushGeneratedTill(api, {
+  await pushSandboxTill(api, locationId, {
     ...buildGeneratedTillFromOrders(restaurant, { id, startedAt, finalizedAt, reportNumber: 1, orderList }),
     ...{ deviceIdentifier: id, deviceName: "iPad Terrasse" },
   });
