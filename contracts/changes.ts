@@ -10,6 +10,7 @@ export const changeTypeScopes = {
   order: "orders:read",
   catalog: "catalog:read",
   location: "locations:read",
+  e_report: "accounting:write",
 } as const satisfies Record<string, ApiScope>;
 
 export type ChangeType = keyof typeof changeTypeScopes;
@@ -38,15 +39,17 @@ export const Change = object({
       "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
   }),
   locationId: field.uuid("ID of the location to which the resource belongs"),
-  id: field.uuid("ID of the report or order. For a catalog and a location, the ID of the location."),
+  id: field.uuid(
+    "ID of the report or order. For a catalog and a location, the ID of the location. For an e-report, an ID that its SIREN, kind and period determine.",
+  ),
   revision: field.positiveInteger(
-    "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
+    "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog, a location and an e-report, a number that each change increments.",
   ),
   at: field.dateTime("When the change happened. Entries are not sorted by this time."),
   href: field.url("URL of the current state"),
 }).meta({
   id: "Change",
-  description: "The last change of a report, order, catalog or location",
+  description: "The last change of a report, order, catalog, location or e-report",
   example: changeExample,
 });
 

@@ -8,6 +8,7 @@ import {
   DayStateEventData,
   EndpointDisabledData,
   EndpointFailingData,
+  EReportEventData,
   ReportFinalizedEventData,
 } from "./webhook-message.ts";
 
@@ -82,6 +83,10 @@ export const busEventDataSchemas = {
   "day.closed": DayStateEventData,
   /** From reporting: a business day became incomplete. */
   "day.incomplete": DayStateEventData,
+  /** From reporting: an e-report of a business with this location can be taken. */
+  "e_report.ready": EReportEventData,
+  /** From reporting: the figures of an e-report that was taken have changed. */
+  "e_report.changed": EReportEventData,
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": object({
     locationId: z.guid(),

@@ -10,7 +10,7 @@ export const scopeDescriptions = {
   "locations:any": "Act on behalf of any location",
   "tills:read": "Read tills",
   "tills:write": "Push, replace and reprocess tills",
-  "accounting:write": "Configure and create accounting exports",
+  "accounting:write": "Configure and create accounting exports and French e-reports",
   "webhooks:write": "Manage recipients, webhooks and deliveries",
   "consumers:write": "Manage consumers",
   "keys:write": "Manage API keys",

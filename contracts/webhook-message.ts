@@ -1,5 +1,6 @@
 import { array, object, z } from "zod";
 import { Day, notifiedDayStates } from "./day.ts";
+import { eReportKind } from "./e-reporting.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";
@@ -109,6 +110,16 @@ export const DayStateEventData = object({
   ),
 }).describe("State, reasons and total sales of the day");
 
+/** The data of `e_report.ready` and `e_report.changed`, between services and in webhook messages. */
+export const EReportEventData = object({
+  locationId: field.uuid("ID of the location"),
+  siren: field.text("SIREN of the business"),
+  kind: eReportKind,
+  period: field.date("First day of the period, which identifies it"),
+  until: field.date("Last day of the period"),
+  dueOn: field.date("Last day on which the platform accepts the report"),
+}).describe("Business, period and due date of the e-report");
+
 export const EndpointFailingData = object({
   locationId: field.uuid("ID of the location"),
   webhookId: field.uuid("ID of the webhook whose endpoint failed"),
@@ -183,6 +194,12 @@ const dayExample = {
   tillCount: 2,
   totalSales: 922_244,
 };
+const eReportExample = {
+  locationId,
+  siren: "732829320",
+  kind: "transactions" as const,
+  ...{ period: "2027-09-01", until: "2027-09-10", dueOn: "2027-09-20" },
+};
 const endpointExample = {
   locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
@@ -216,6 +233,8 @@ export const webhookBodySchemas = {
     ...{ ...dayExample, dayRevision: 3, state: "incomplete" },
     reasons: [{ code: "report_number_gap", message: "Report numbers that are missing: 1." }],
   }),
+  "e_report.ready": webhookBodySchema("e_report.ready", EReportEventData, null, eReportExample),
+  "e_report.changed": webhookBodySchema("e_report.changed", EReportEventData, null, eReportExample),
   "endpoint.failing": webhookBodySchema("endpoint.failing", EndpointFailingData, null, endpointExample),
   "endpoint.disabled": webhookBodySchema("endpoint.disabled", EndpointDisabledData, null, {
     ...endpointExample,

@@ -12,6 +12,8 @@ const subscribableEvents = {
   "report.replaced": "The end-of-day report of a till was computed again, for example because the till was replaced",
   "day.closed": "A business day became closed: no report is known to be missing",
   "day.incomplete": "A business day became incomplete: something is missing",
+  "e_report.ready": "An e-report of the location's business can be taken",
+  "e_report.changed": "The figures of an e-report that was taken have changed",
   "endpoint.failing": "Another endpoint of the recipient has been failing for two and a half days",
   "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;

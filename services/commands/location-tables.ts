@@ -15,6 +15,10 @@ export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"
 
 const removedEventCondition = `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`;
 
+/** Rows of a business belong to a location if it is the only one of the business. The other tables are emptied first. */
+const isOnlyLocation = "(settings->'locationIds')::jsonb = jsonb_build_array($1::text)";
+const isOfOnlyLocation = `siren in (select declarant.siren from e_declarants as declarant where ${isOnlyLocation})`;
+
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
  * under `*` for tables that every service has. All other tables must have the column.
@@ -54,6 +58,9 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | { 
     unused_objects: { condition: "location_id = $1", removalCondition: "false" },
     // One export can contain tills of several locations. Only those of a single one belong to it.
     exports: { condition: "location_id = $1" },
+    e_declarants: { condition: isOnlyLocation },
+    e_published_states: { condition: isOfOnlyLocation },
+    e_transmissions: { condition: isOfOnlyLocation },
   },
   sandboxes: {
     sandboxes: {

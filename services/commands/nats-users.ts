@@ -23,6 +23,8 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.expired": ["reporting"],
   "day.closed": ["reporting"],
   "day.incomplete": ["reporting"],
+  "e_report.ready": ["reporting"],
+  "e_report.changed": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],

@@ -50,6 +50,10 @@ const openApiTags = [
   { name: "Tills", description: "Records of closed shifts, pushed by POS systems" },
   { name: "Exports", description: "Bulk exports of reports, orders, products, payments and taxes to files" },
   { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
+  {
+    name: "E-reporting",
+    description: "Reports of sales and payments for the French tax administration, for businesses under French VAT",
+  },
   { name: "Jobs", description: "Background jobs of a location" },
   { name: "Sandboxes", description: "Locations of your own with generated data, to try the API and its webhooks" },
   { name: "Locations", description: "Restaurants, bars and hotels" },

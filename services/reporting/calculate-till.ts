@@ -9,6 +9,7 @@ import { computeTillAccountingData } from "./calculation/settlement/till-account
 import { convertTillV1ToV2 } from "./calculation/till-v1-conversion/convert-till-v1.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
 import { computeTillFigures } from "./days/till-figures.ts";
+import { computeTillEReportData } from "./e-reporting/till-e-figures.ts";
 import { computeTillMetrics } from "./metrics/till-metrics.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
@@ -66,6 +67,7 @@ export default function calculateTill(input: TillCalculationInput) {
     accountingDataJson: JSON.stringify(accountingData),
     /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
     tillFiguresJson: tillFigures && JSON.stringify(tillFigures),
+    eReportData: computeTillEReportData(till, report.reportableOrders, timeZone),
     metrics: computeTillMetrics(report.reportableOrders, report.reportV2, { timeZone }),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,

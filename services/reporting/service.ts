@@ -47,6 +47,24 @@ import {
   listReportsV2Route,
 } from "./documents/routes/documents.ts";
 import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
+import { publishEReportEventsTask } from "./e-reporting/periodic/publish-e-report-events.ts";
+import {
+  getDeclarantRoute,
+  listDeclarantsRoute,
+  listWrongSiretsRoute,
+  putDeclarantRoute,
+} from "./e-reporting/routes/declarants.ts";
+import { getEReportRoute, listEReportsRoute } from "./e-reporting/routes/e-reports.ts";
+import {
+  excludeOrdersRoute,
+  includeOrderRoute,
+  listExcludedOrdersRoute,
+} from "./e-reporting/routes/excluded-orders.ts";
+import {
+  getTransmissionFileRoute,
+  listTransmissionsRoute,
+  takeEReportRoute,
+} from "./e-reporting/routes/transmissions.ts";
 import { bulkExports, writeBulkExportFiles } from "./exports/bulk/bulk-exports.ts";
 import type { ExportFileWorker } from "./exports/bulk/export-worker-messages.ts";
 import {
@@ -233,6 +251,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     getBulkExportRoute,
     deleteBulkExportRoute,
     getBulkExportFileRoute,
+    listDeclarantsRoute,
+    getDeclarantRoute,
+    putDeclarantRoute,
+    listWrongSiretsRoute,
+    excludeOrdersRoute,
+    listExcludedOrdersRoute,
+    includeOrderRoute,
+    listEReportsRoute,
+    getEReportRoute,
+    takeEReportRoute,
+    listTransmissionsRoute,
+    getTransmissionFileRoute,
     createErasureRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
@@ -249,5 +279,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     mergeMetricMonthsTask,
     deleteUnusedObjectsTask,
     removeExpiredTillsTask,
+    publishEReportEventsTask,
   ],
 });

@@ -59,6 +59,18 @@ beforeAll(async () => {
     await service.request("GET", `${path}&${ids}`, { principal: operator });
   }
 
+  const business = { siren: "732829320", siretCode: "73282932000074" };
+  for (const id of [locationId, otherPrincipal.location.id])
+    await service.pushTills([buildTestTill([buildTestOrder()], { siretCode: business.siretCode })], id);
+  const settings = {
+    ...{ companyName: "Chez Marcel", vatRegime: "monthly", platform: { number: "0123", name: "Plateforme" } },
+  };
+  await service.request("PUT", `/v1/e-reporting/declarants/${business.siren}`, { principal: operator, body: settings });
+  const eReport = await service.request("GET", `/v1/e-reports/${business.siren}/transactions/2026-05-21`, {
+    principal: operator,
+  });
+  expect(eReport.status).toBe(200);
+
   const createConfig = async (owner: typeof principal) => {
     const response = await service.request("POST", "/v1/accounting/configs", { principal: owner, body: {} });
     return ((await response.json()) as { id: string }).id;

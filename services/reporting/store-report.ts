@@ -14,9 +14,18 @@ import * as orders from "./documents/queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./documents/queries/packed-tills.ts";
 import * as reports from "./documents/queries/reports.ts";
 import type { TillKey } from "./documents/queries/tills.ts";
+import { storeExcludedFigures } from "./e-reporting/exclude-orders.ts";
+import { deleteTillEFigures, replaceTillEFigures } from "./e-reporting/queries/figures.ts";
 import { deleteTillMetrics, replaceTillMetrics } from "./metrics/queries/metrics.ts";
 
 export type TillPushedData = BusEventData<"till.pushed">;
+
+/** The orders of a till that is being stored are in the database. */
+const unpackedOrders = {
+  objects: {
+    getStoredRange: () => Promise.reject(new Error("The orders of a till that is being stored are not packed.")),
+  },
+};
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders that
@@ -53,11 +62,15 @@ export async function replaceDocuments(
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
   const content = { contentVersion, reportId: id, pushedAt: pushed.pushedAt };
-  const [orderDays] = await Promise.all([
+  const [orderDays, , , excludedOrderIds] = await Promise.all([
     replaceOrders(tx, pushed, copies, generateOrderRows(report, creationTimes, content)),
     reports.upsertReportRow(tx, reportRow),
     replaceTillMetrics(tx, { locationId, tillId, previousDay: previousReport?.day, day, metrics: report.metrics }),
+    replaceTillEFigures(tx, { locationId, tillId, reportId: id, day, orderIds, data: report.eReportData }),
   ]);
+  if (excludedOrderIds.length > 0) {
+    await storeExcludedFigures(unpackedOrders, tx, { locationId, tillId, orderIds: excludedOrderIds });
+  }
   // Only a till with a report can be packed or lost.
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
@@ -89,6 +102,8 @@ export async function deleteDocumentsOfTill(
   orderDays.before.push(...(await deletePackedOrders(tx, key)));
   await tx`delete from reports where location_id = ${locationId} and till_id = ${tillId}`;
   await deleteTillMetrics(tx, { ...key, day: report.day });
+  // An expired till changes no period that was reported.
+  if (!isExpiry) await deleteTillEFigures(tx, key);
   const days = [report.day];
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { ...key, orderIds: [] })));
   await Promise.all([

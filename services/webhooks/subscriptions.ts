@@ -1,8 +1,9 @@
+import { buildEReportId } from "@pragma/contracts/e-reporting";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { toWebhookOrder } from "@pragma/contracts/webhook-message";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import { v5 as uuidV5 } from "uuid";
-import { recordReportChange, recordSettingsChange } from "./changes/record-change.ts";
+import { recordChange, recordReportChange } from "./changes/record-change.ts";
 import type { WebhooksServiceContext } from "./context.ts";
 import { ordersErasedSubscription } from "./erase-orders.ts";
 import type { OutgoingWebhookMessage } from "./messages/message-enqueuer.ts";
@@ -41,6 +42,23 @@ const dayEventSubscriptions = (["day.closed", "day.incomplete"] as const).map((e
   ),
 );
 
+const eReportEventSubscriptions = (["e_report.ready", "e_report.changed"] as const).map((event) =>
+  defineEventSubscription<WebhooksServiceContext, typeof event>(
+    event,
+    async ({ eventId: messageId, time, data, services, once, context: { traceparent } }) => {
+      const change = {
+        locationId: data.locationId,
+        type: "e_report",
+        id: buildEReportId(data),
+        changedAt: time,
+      } as const;
+      const isRecorded = await once((tx) => recordChange(tx, services, change));
+      const message = { messageId, event, time, sequence: null, data, traceparent };
+      return (await enqueueForSubscribers(services, message)) || isRecorded;
+    },
+  ),
+);
+
 /**
  * Adds a report to the change feed, and sends `report.finalized` to the webhooks that subscribe to it. Sends
  * `report.replaced`, too, if this is not the first revision of the till.
@@ -76,7 +94,8 @@ const changeFeedSubscriptions = [
   ...(["catalog.updated", "location.updated"] as const).map((event) =>
     defineEventSubscription<WebhooksServiceContext, typeof event>(event, ({ data, time, services, once }) => {
       const type = event === "catalog.updated" ? "catalog" : "location";
-      return once((tx) => recordSettingsChange(tx, services, { locationId: data.locationId, type, changedAt: time }));
+      const { locationId } = data;
+      return once((tx) => recordChange(tx, services, { locationId, type, id: locationId, changedAt: time }));
     }),
   ),
 ];
@@ -103,6 +122,7 @@ const endpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as
 export const webhooksSubscriptions = [
   ...orderEventSubscriptions,
   ...dayEventSubscriptions,
+  ...eReportEventSubscriptions,
   reportFinalizedSubscription,
   ...changeFeedSubscriptions,
   ...endpointEventSubscriptions,

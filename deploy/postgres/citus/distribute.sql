@@ -62,6 +62,14 @@ insert into placement (service, relation, kind) values
   ('reporting', 'packed_days', 'distributed'),
   ('reporting', 'unused_objects', 'distributed'),
   ('reporting', 'accounting_configs', 'distributed'),
+  ('reporting', 'e_till_figures', 'distributed'),
+  ('reporting', 'e_business_locations', 'distributed'),
+  ('reporting', 'e_excluded_orders', 'distributed'),
+  ('reporting', 'e_changed_days', 'distributed'),
+  -- All locations of a business are reported together. Few rows.
+  ('reporting', 'e_declarants', 'local'),
+  ('reporting', 'e_transmissions', 'local'),
+  ('reporting', 'e_published_states', 'local'),
   -- A work queue: claimed with `for update skip locked` over all locations. Files refer to it. Few rows.
   ('reporting', 'exports', 'local'),
   ('reporting', 'export_files', 'local'),

@@ -11,6 +11,8 @@ export const routeTable = {
   "/v1/orders": "reporting",
   "/v2/orders": "reporting",
   "/v1/accounting": "reporting",
+  "/v1/e-reporting": "reporting",
+  "/v1/e-reports": "reporting",
   "/v1/exports": "reporting",
   "/v1/orders-live": "order-live",
   "/v1/catalog": "catalog",

@@ -26,6 +26,12 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
     reason: "Operators, whose keys have locations:any, query metrics of several locations together.",
   },
   {
+    service: "reporting",
+    pattern:
+      /^select location_id, (day::text as day, state from \( select|till_id, report_id, .*figures from e_till_figures where siren)/,
+    reason: "All locations of a business are reported together.",
+  },
+  {
     service: "till-ingest",
     pattern: /^select from tills where next_requeue_at <= now\(\) order by next_requeue_at limit 1$/,
     reason: "Usually no till is overdue, which one statement finds out at less cost than one for each partition.",

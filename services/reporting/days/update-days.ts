@@ -2,6 +2,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
+import { recordChangedDay } from "../e-reporting/queries/figures.ts";
 import { computeDay } from "./compute-day.ts";
 import { compressDayText } from "./day-texts.ts";
 import { type DayKey, findDayParts, type StoredDay, upsertDay } from "./queries/days.ts";
@@ -63,6 +64,8 @@ async function updateDay(
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
   await Promise.all([upsertDay(tx, { ...row, hasReports: tills.length > 0 }), publish()]);
+  // What can be reported also depends on the states of days.
+  if (!isExpiry && previous?.state !== state) await recordChangedDay(tx, key);
   const previousShifts = previous?.lastShifts ?? {};
   // Later days continue from the number and the end of the last shift.
   const changed = Object.keys({ ...previousShifts, ...lastShifts }).filter((device) => {

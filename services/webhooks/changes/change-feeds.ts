@@ -64,7 +64,7 @@ export async function readChangeEntries(
 
 /**
  * Returns the entries of a row after the first `offset` ones, as far as its order ids were read: that of the report,
- * catalog or location, and those of the orders of a report.
+ * catalog, location or e-report, and those of the orders of a report.
  */
 function expandChangeRow(row: ChangeRowEntries, offset: number): ChangeEntry[] {
   const { locationId, type, id, position, revision, changedAt, entryCount } = row;

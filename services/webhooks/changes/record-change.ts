@@ -1,6 +1,7 @@
 import { type Database, runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import {
   type ChangeRow,
+  type ChangeRowType,
   findChangeRow,
   findOrderIdsInOtherReports,
   lockChangeFeed,
@@ -65,17 +66,24 @@ function isLaterChange({ revision, kind, changedAt }: ReportChange, previous: Ch
   return revision > previous.revision || (kind === "expired" && revision === previous.revision);
 }
 
-/** Moves the catalog or the data of a location to the end of its change feed. */
-export async function recordSettingsChange(
+interface SingleChange {
+  locationId: string;
+  type: Exclude<ChangeRowType, "report">;
+  id: string;
+  changedAt: string;
+}
+
+/** Moves the catalog or the data of a location, or an e-report of its business, to the end of its change feed. */
+export async function recordChange(
   tx: SqlTransaction,
   { changeWaiters }: Pick<ChangeFeedServices, "changeWaiters">,
-  { locationId, type, changedAt }: { locationId: string; type: "catalog" | "location"; changedAt: string },
+  { locationId, type, id, changedAt }: SingleChange,
 ): Promise<void> {
   const feed = await lockChangeFeed(tx, locationId);
-  const previous = await findChangeRow(tx, { locationId, type, id: locationId });
+  const previous = await findChangeRow(tx, { locationId, type, id });
   const position = feed.position + 1;
   await upsertLastChangeRow(tx, feed, {
-    ...{ type, id: locationId, position, changedAt: new Date(changedAt) },
+    ...{ type, id, position, changedAt: new Date(changedAt) },
     ...{ action: previous ? "replaced" : "created", revision: (previous?.revision ?? 0) + 1 },
     ...{ orderIds: [], reassignedOrderIds: [], removedOrderIds: [] },
   });

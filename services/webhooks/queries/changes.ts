@@ -1,12 +1,12 @@
 import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** The types of rows in the change feed. Orders have no rows: they are entries of the report of their till. */
-export type ChangeRowType = "report" | "catalog" | "location";
+export type ChangeRowType = "report" | "catalog" | "location" | "e_report";
 
 /** `expired` is a removal because of the report's age. */
 type StoredChangeAction = "created" | "replaced" | "erased" | "removed" | "expired";
 
-/** A row of the change feed: the last change of a report, with its orders, or of a catalog or location. */
+/** A row of the change feed: the last change of a report, with its orders, or of a catalog, location or e-report. */
 export interface ChangeRow {
   type: ChangeRowType;
   id: string;

@@ -210,6 +210,27 @@ describe("the change feed", () => {
     expect(problem.detail).toMatch(/order requires the scope orders:read.*location requires the scope locations:read/);
   });
 
+  it("contains each e-report once, for keys with the scope accounting:write", async () => {
+    const reader = createReader({ scopes: [...scopes, "accounting:write"] });
+    const locationId = locationIdOf(reader);
+    const data = {
+      ...{ locationId, siren: "732829320", kind: "payments" as const, period: "2027-09-01" },
+      ...{ until: "2027-09-30", dueOn: "2027-10-10" },
+    } as const;
+    await service.publishEvent("e_report.ready", data);
+    await service.publishEvent("e_report.changed", data);
+    const [entry] = await eventually("the changed e-report", async () => {
+      const changes = await readAll(reader, { types: "e_report" });
+      return changes.some(({ action }) => action === "replaced") && changes;
+    });
+    expect(entry).toMatchObject({
+      ...{ type: "e_report", revision: 2, locationId, id: "73282932-0000-8000-8002-000020270901" },
+      href: "http://pragma.test/v1/e-reports/732829320/payments/2027-09-01",
+    });
+    const other = createReader({ location: reader.location });
+    expect((await readAll(other)).map(({ type }) => type)).toEqual(["location", "catalog"]);
+  });
+
   it("rejects cursors that were changed or are of another location, and cursors after the end", async () => {
     const [reader, other] = [createReader(), createReader()];
     await finalize(reader, {});

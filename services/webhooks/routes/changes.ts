@@ -6,6 +6,7 @@ import {
   changeTypeScopes,
   changeTypes,
 } from "@pragma/contracts/changes";
+import { parseEReportId } from "@pragma/contracts/e-reporting";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
@@ -41,11 +42,11 @@ export const listChangesRoute = createRouteDefiner<WebhooksServiceContext>()({
   scope: "reports:read",
   summary: "List changes",
   description: [
-    "Returns the changes of the reports, orders, catalog and location data of a location, in the order in which they were stored. With it, you can keep a copy of the data in step.",
+    "Returns the changes of the reports, orders, catalog, location data and French e-reports of a location, in the order in which they were stored. With it, you can keep a copy of the data in step.",
     "Without `after`, the feed begins with the oldest entry, and contains everything that exists. Store `nextCursor` together with your copy, and continue with `after=<nextCursor>`. With `wait`, a request without changes waits until there is a change, for at most that number of seconds.",
-    "The feed contains each report, order, catalog and location once: when one changes again, its entry moves to the end. You therefore receive the last change of each, but not each change in between, and `created` can be followed or replaced by `replaced`. Treat both in the same way. A cursor never expires.",
+    "The feed contains each report, order, catalog, location and e-report once: when one changes again, its entry moves to the end. You therefore receive the last change of each, but not each change in between, and `created` can be followed or replaced by `replaced`. Treat both in the same way. A cursor never expires.",
     "Type `order` covers the orders of closed shifts, which `/v1/orders/` and `/v2/orders/` return. To follow orders of open shifts, use the stream of live orders or webhooks.",
-    "The operation requires the scope `reports:read`. Changes of other types require `orders:read`, `catalog:read` and `locations:read`. By default, the feed contains the types that the API key can read. With another key or other `types`, the feed continues at the same position: earlier changes of additional types are not repeated.",
+    "The operation requires the scope `reports:read`. Changes of other types require `orders:read`, `catalog:read`, `locations:read` and `accounting:write` (`e_report`). By default, the feed contains the types that the API key can read. With another key or other `types`, the feed continues at the same position: earlier changes of additional types are not repeated.",
     "With `allLocations=true`, a key with the scope `locations:any` follows all locations in one feed, in the order in which their changes were committed. Otherwise, the feed is that of the location `locationId`, or of the location of the key.",
   ].join("\n\n"),
   request: { query: z.object({ ...changesQueryShape, locationId: locationIdQueryParameter() }) },
@@ -163,6 +164,10 @@ function resolveCursor({ id, lastPosition }: ChangeFeed, after: string | undefin
 function buildChangePath({ type, id }: Pick<Change, "type" | "id">, { location }: Principal): string {
   if (type === "report") return `/v2/reports/${id}`;
   if (type === "order") return `/v2/orders/${id}`;
+  if (type === "e_report") {
+    const { siren, kind, period } = parseEReportId(id);
+    return `/v1/e-reports/${siren}/${kind}/${period}`;
+  }
   const isOwnLocation = location?.id === id;
   if (type === "catalog") return isOwnLocation ? "/v1/catalog/" : `/v1/catalog/?locationId=${id}`;
   return isOwnLocation ? "/v1/locations/own" : `/v1/locations/${id}`;

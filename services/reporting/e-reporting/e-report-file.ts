@@ -1,0 +1,125 @@
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
+import type { EReportBlocks } from "./e-report.ts";
+
+/** A file of flux 10 as the external specifications 3.2 name its elements: `ereporting.xsd`. All values are texts. */
+export interface EReportFile {
+  ReportDocument: {
+    Id: string;
+    IssueDateTime: { DateTimeString: string };
+    TypeCode: string;
+    Sender: EReportParty;
+    Issuer: EReportParty;
+  };
+  TransactionsReport?: { ReportPeriod: EReportFilePeriod; Transactions: EReportFileTransactions[] };
+  PaymentsReport?: { ReportPeriod: EReportFilePeriod; Transactions: { Payment: EReportFilePayment }[] };
+}
+
+interface EReportParty {
+  Id: { "@schemeId": string; "#": string };
+  Name: string;
+  RoleCode: string;
+}
+
+interface EReportFilePeriod {
+  StartDate: string;
+  EndDate: string;
+}
+
+interface EReportFileTransactions {
+  Date: string;
+  TransactionsCurrency: string;
+  TaxDueDateTypeCode?: string;
+  CategoryCode: string;
+  TaxExclusiveAmount: string;
+  TaxTotal: string;
+  TransactionsCount: string;
+  TaxSubtotal: { TaxPercent: string; TaxableAmount: string; TaxTotal: string }[];
+}
+
+interface EReportFilePayment {
+  Date: string;
+  SubTotals: { TaxPercent: string; CurrencyCode: string; Amount: string }[];
+}
+
+/** What a file is made from. */
+export interface EReportContent {
+  /** Unique by period and SIREN (rule G8.05). */
+  id: string;
+  /** Initial, or rectifying: it replaces all that was sent for the period. */
+  type: "IN" | "RE";
+  /** When the file is created, in French local time: YYYY-MM-DDTHH:MM:SS. */
+  createdAt: string;
+  siren: string;
+  settings: Pick<DeclarantSettings, "companyName" | "platform" | "isVatOnDebits">;
+  /** The first and the last day. */
+  period: { first: string; last: string };
+  blocks: EReportBlocks;
+}
+
+/** The code of VAT on debits (rule G1.44), which concerns services. */
+export const vatOnDebitsCode = "5";
+
+export function buildEReportFile(content: EReportContent): EReportFile {
+  const { id, type, createdAt, siren, settings, blocks } = content;
+  const ReportPeriod = { StartDate: toFileDate(content.period.first), EndDate: toFileDate(content.period.last) };
+  return {
+    ReportDocument: {
+      Id: id,
+      IssueDateTime: { DateTimeString: createdAt.replaceAll(/\D/g, "") },
+      TypeCode: type,
+      Sender: {
+        Id: { "@schemeId": "0238", "#": settings.platform.number },
+        Name: settings.platform.name,
+        RoleCode: "WK",
+      },
+      Issuer: { Id: { "@schemeId": "0002", "#": siren }, Name: settings.companyName, RoleCode: "SE" },
+    },
+    ...("transactions" in blocks
+      ? {
+          TransactionsReport: {
+            ReportPeriod,
+            Transactions: blocks.transactions.map((block) => ({
+              Date: toFileDate(block.day),
+              TransactionsCurrency: block.currency,
+              ...(settings.isVatOnDebits && block.category === "TPS1" && { TaxDueDateTypeCode: vatOnDebitsCode }),
+              CategoryCode: block.category,
+              TaxExclusiveAmount: toEuros(block.taxExclusiveAmount),
+              TaxTotal: toEuros(block.taxTotal),
+              TransactionsCount: String(block.transactionsCount),
+              TaxSubtotal: block.taxSubtotals.map(({ taxRate, taxableAmount, taxTotal }) => ({
+                TaxPercent: toPercent(taxRate),
+                TaxableAmount: toEuros(taxableAmount),
+                TaxTotal: toEuros(taxTotal),
+              })),
+            })),
+          },
+        }
+      : {
+          PaymentsReport: {
+            ReportPeriod,
+            Transactions: blocks.payments.map(({ day, currency, subtotals }) => ({
+              Payment: {
+                Date: toFileDate(day),
+                SubTotals: subtotals.map(({ taxRate, amount }) => ({
+                  TaxPercent: toPercent(taxRate),
+                  CurrencyCode: currency,
+                  Amount: toEuros(amount),
+                })),
+              },
+            })),
+          },
+        }),
+  };
+}
+
+/** YYYYMMDD. */
+const toFileDate = (day: string) => day.replaceAll("-", "");
+
+/** An amount in cents as a decimal text, without computing with fractions: -1405 becomes -14.05. */
+function toEuros(cents: number): string {
+  const digits = String(Math.abs(cents)).padStart(3, "0");
+  return `${cents < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** A rate in hundredths of a percent as a decimal text without zeros at its end: 550 becomes 5.5. */
+const toPercent = (basisPoints: number) => toEuros(basisPoints).replace(/\.?0+$/, "");

@@ -1,0 +1,62 @@
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+
+export type StoredSettings = DeclarantSettings & { locationIds: string[] };
+
+export interface StoredDeclarant {
+  siren: string;
+  settings: StoredSettings;
+  /** The date until which its periods were compared with what was published. */
+  comparedUntil: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const columns = (sql: SqlClient | SqlTransaction) => sql`
+  siren, settings, compared_until::text as compared_until, created_at, updated_at`;
+
+export async function upsertDeclarant(
+  tx: SqlTransaction,
+  { siren, settings }: Pick<StoredDeclarant, "siren" | "settings">,
+): Promise<StoredDeclarant & { isNew: boolean }> {
+  const [row] = await tx<[StoredDeclarant & { isNew: boolean }]>`
+    insert into e_declarants as existing (siren, settings) values (${siren}, ${tx.json(settings as never)})
+    on conflict (siren) do update set settings = excluded.settings, updated_at = now(), compared_until = null
+    returning ${columns(tx)}, xmax = 0 as is_new`;
+  return row;
+}
+
+export async function findDeclarant(
+  sql: SqlClient | SqlTransaction,
+  siren: string,
+): Promise<StoredDeclarant | undefined> {
+  const [row] = await sql<StoredDeclarant[]>`
+    select ${columns(sql)} from e_declarants where siren = ${siren}`;
+  return row;
+}
+
+/** Whether a location is null, or the only location of a business. */
+const isReadable = (sql: SqlClient, locationId: string | null) =>
+  locationId === null ? sql`true` : sql`(settings->'locationIds')::jsonb = jsonb_build_array(${locationId}::text)`;
+
+/** Returns the businesses with settings; with a location, only those whose only location it is. */
+export async function listDeclarants(
+  sql: SqlClient,
+  {
+    locationId,
+    after,
+    offset,
+    limit,
+  }: { locationId: string | null; after: string | null; offset: number; limit: number },
+): Promise<StoredDeclarant[]> {
+  return sql<StoredDeclarant[]>`
+    select ${columns(sql)} from e_declarants as declarant
+    where siren > ${after ?? ""} and ${isReadable(sql, locationId)}
+    order by siren offset ${offset} limit ${limit}`;
+}
+
+export async function countDeclarants(sql: SqlClient, { locationId }: { locationId: string | null }): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from e_declarants as declarant where ${isReadable(sql, locationId)}`;
+  return row.count;
+}
