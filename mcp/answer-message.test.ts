@@ -30,6 +30,7 @@ beforeEach(() => {
 const exchange: Omit<McpExchange, "request" | "message"> = {
   version: "1.0.0",
   ownLocation,
+  canReadEReports: false,
   searchDocumentation: async () => ({ passages: [], foundCount: 0 }),
   runTool: (_, run) =>
     run(() => {

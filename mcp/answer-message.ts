@@ -42,7 +42,7 @@ export interface ErrorDescription extends Pick<ApiProblem, "status" | "code" | "
   retryAfterSeconds?: string | undefined;
 }
 
-export interface McpExchange extends Pick<ToolContext, "ownLocation" | "searchDocumentation"> {
+export interface McpExchange extends Pick<ToolContext, "ownLocation" | "canReadEReports" | "searchDocumentation"> {
   /** The HTTP request. Its body is not read. */
   request: Request;
   message: unknown;
@@ -103,7 +103,8 @@ function createServer(exchange: McpExchange): Server {
   return server;
 }
 
-function callTool(tool: Tool, args: unknown, { runTool, ownLocation, searchDocumentation }: McpExchange) {
+function callTool(tool: Tool, args: unknown, exchange: McpExchange) {
+  const { runTool, ownLocation, canReadEReports, searchDocumentation } = exchange;
   return runTool(tool.listed.name, (openSession) => {
     const readAndReduce: ToolContext["readAndReduce"] = async (read) => {
       const { fetch, end } = openSession();
@@ -115,7 +116,7 @@ function callTool(tool: Tool, args: unknown, { runTool, ownLocation, searchDocum
       }
     };
     return readAndReduce((api) =>
-      tool.call(args, { api, readAndReduce, ownLocation, searchDocumentation, now: new Date() }),
+      tool.call(args, { api, readAndReduce, ownLocation, canReadEReports, searchDocumentation, now: new Date() }),
     );
   });
 }

@@ -16,6 +16,8 @@ export interface ToolContext {
   readAndReduce<Result>(read: (api: AdminApiClient) => Promise<Result>): Promise<Result>;
   /** The location of the API key; null for an operator's key. */
   ownLocation: { id: string; timeZone: string } | null;
+  /** Whether the key may read the e-reports of its location's business. */
+  canReadEReports: boolean;
   searchDocumentation: DocumentationSearch;
   now: Date;
 }

@@ -42,7 +42,11 @@ export const daysTool = defineTool({
         `days answers for at most ${maxDays} days; got ${period.days}. Example: days {"period":"last_month"}`,
       );
     }
-    const [days, currency = null] = await Promise.all([listDays(context, selection), findCurrency(context, selection)]);
+    const [days, currency = null, eReports] = await Promise.all([
+      listDays(context, selection),
+      findCurrency(context, selection),
+      describeEReports(context, selection),
+    ]);
     const units = { currency, timeZone };
     const dates = Array.from({ length: period.days }, (_, index) => addDays(period.since, index));
     const daysWithoutData = dates.filter((date) => !days.some(({ day }) => day === date));
@@ -79,6 +83,7 @@ export const daysTool = defineTool({
         only && only.openShifts.length > 0
           ? `Open shifts: ${only.openShifts.length}. Their sales are not included yet.`
           : undefined,
+        ...eReports,
         only && only.tillCount > maxRows ? `Only ${maxRows} of ${only.tillCount} tills are listed.` : undefined,
       ],
     };
@@ -113,6 +118,28 @@ export const listTills = ({ tills }: Day, units: Units) =>
 export async function getDayOrNull({ api }: ToolContext, query: Selection["location"], date: string) {
   const found = api.GET("/v1/days/{date}", { params: { path: { date }, query } });
   return (await nullOnProblem(found, "day_not_found"))?.data ?? null;
+}
+
+/** Returns a line for each French e-report of the key's own business with days of the period. */
+async function describeEReports({ api, canReadEReports, ownLocation }: ToolContext, { period }: Selection) {
+  if (!canReadEReports || ownLocation === null) return [];
+  const { data: declarants } = await api.GET("/v1/e-reporting/declarants", { params: { query: { size: 1 } } });
+  const [declarant] = declarants.data;
+  if (!declarant) return [];
+  const { siren } = declarant;
+  const lists = await Promise.all(
+    (["transactions", "payments"] as const).map(async (kind) => {
+      const query = { siren, kind, since: period.since, until: period.until };
+      return (await api.GET("/v1/e-reports", { params: { query } })).data.data;
+    }),
+  );
+  return lists
+    .flat()
+    .filter(({ state }) => state !== "empty")
+    .map(
+      ({ kind, period: first, until, state, dueOn }) =>
+        `French e-report of ${kind}, ${first} to ${until}: ${state}, due on ${dueOn}.`,
+    );
 }
 
 async function listDays(context: ToolContext, { location, period: { since, until } }: Selection): Promise<Day[]> {

@@ -1,4 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { hasScope } from "@pragma/contracts/scopes";
 import type { ApiSession } from "@pragma/mcp/answer-message";
 import type { DocumentationSearch } from "@pragma/mcp/documentation-search";
 import { Admission } from "@pragma/runtime/admission/admission";
@@ -105,6 +106,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         message,
         version: productVersion,
         ownLocation: request.principal.location,
+        canReadEReports: hasScope(request.principal.scopes, "accounting:write"),
         searchDocumentation: options.searchDocumentation,
         runTool(name, run) {
           calledTools.add(name);
