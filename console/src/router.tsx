@@ -17,6 +17,7 @@ import {
   auditActors,
   bulkExportData,
   deliveryStates,
+  eReportKinds,
   metricComparisons,
   serviceNames,
   usageRanges,
@@ -226,6 +227,24 @@ const routes = [
     getParentRoute,
     path: "/exports/accounting/$id",
     component: lazyView(() => import("./exports/accounting-export-page.tsx"), "AccountingExportPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports/e-reporting",
+    validateSearch: readSearch((search) => ({
+      siren: readText(search, "siren"),
+      kind: readChoice(search, "kind", eReportKinds),
+    })),
+    component: lazyView(() => import("./e-reports/e-reports-page.tsx"), "EReportsPage"),
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/exports/e-reporting/$siren/$kind/$period",
+    params: {
+      parse: ({ siren, kind, period }) => ({ siren, kind: kind as (typeof eReportKinds)[number], period }),
+      stringify: (params) => params,
+    },
+    component: lazyView(() => import("./e-reports/e-report-page.tsx"), "EReportPage"),
   }),
   createRoute({
     getParentRoute,

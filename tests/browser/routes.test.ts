@@ -11,6 +11,7 @@ import {
 
 const guides = [
   "accounting-exports",
+  "e-reporting",
   "ask-your-data",
   "assistants",
   "authentication",

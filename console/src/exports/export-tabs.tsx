@@ -4,7 +4,7 @@ import { useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { LinkRow } from "../ui/link-row.tsx";
 
-/** The two kinds of exports. Absent if the key may use only one of them. */
+/** The kinds of exports. Absent if the key may use only one of them. */
 export function ExportTabs() {
   const { key } = useSession();
   if (!hasAnyScope(key, "reports:read") || !hasAnyScope(key, "accounting:write")) return null;
@@ -16,6 +16,9 @@ export function ExportTabs() {
       </Link>
       <Link to="/exports/accounting" {...options}>
         {text.exports.accounting}
+      </Link>
+      <Link to="/exports/e-reporting" {...options}>
+        {text.eReports.title}
       </Link>
     </LinkRow>
   );

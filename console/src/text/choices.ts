@@ -5,6 +5,7 @@ export const usageRanges = ["hour", "day", "month"] as const;
 export const metricComparisons = ["previous_period", "previous_week", "previous_year"] as const;
 export const deliveryStates = ["failed", "pending", "sending", "succeeded"] as const;
 export const bulkExportData = ["reports", "orders", "items", "payments", "taxes"] as const;
+export const eReportKinds = ["transactions", "payments"] as const;
 export const bulkExportFormats = ["csv", "jsonl", "parquet"] as const;
 export const accountingProviders = ["FULLL", "INEXWEB", "ISACOMPTA"] as const;
 export const webhookEvents = [
@@ -16,6 +17,8 @@ export const webhookEvents = [
   "report.replaced",
   "day.closed",
   "day.incomplete",
+  "e_report.ready",
+  "e_report.changed",
   "endpoint.failing",
   "endpoint.disabled",
   "test",
@@ -55,6 +58,10 @@ export const auditActions = [
   "webhook.paused",
   "webhook.resumed",
   "webhook.deleted",
+  "e_report_declarant.changed",
+  "e_report_orders.excluded",
+  "e_report_orders.included",
+  "e_report.taken",
   "delivery.replayed",
   "deliveries.replayed",
   "deliveries.recovered",

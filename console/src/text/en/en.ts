@@ -1,4 +1,5 @@
 import { daysTexts } from "./days.ts";
+import { eReportTexts } from "./e-reports.ts";
 import { exportsTexts } from "./exports.ts";
 import { homeTexts } from "./home.ts";
 import { keysTexts } from "./keys.ts";
@@ -25,4 +26,5 @@ export const en = {
   ...operatorTexts,
   ...keysTexts,
   ...exportsTexts,
+  ...eReportTexts,
 };

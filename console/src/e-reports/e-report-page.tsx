@@ -1,0 +1,283 @@
+import type { ApiSchemaTypes } from "@pragma/client";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useApi } from "../api/use-api.ts";
+import { useApiChange } from "../api/use-api-change.ts";
+import { DownloadButton } from "../exports/download-button.tsx";
+import { useFormats } from "../session/session-context.tsx";
+import { text } from "../text/text.ts";
+import { Badge, type Tone } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { CopyRequest } from "../ui/copy-button.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Moment } from "../ui/moment.tsx";
+import { Page } from "../ui/page.tsx";
+import { Section } from "../ui/section.tsx";
+import { Table } from "../ui/table.tsx";
+import { EReportState } from "./e-report-state.tsx";
+
+const route = getRouteApi("/exports/e-reporting/$siren/$kind/$period");
+
+type EReport = ApiSchemaTypes["EReport"];
+
+/** The e-report of a period: its figures, its checks, and its file. */
+export function EReportPage() {
+  const path = route.useParams();
+  const { dayRange } = useFormats();
+  const query = useApi(["e-report", path], (api) =>
+    api.GET("/v1/e-reports/{siren}/{kind}/{period}", { params: { path } }),
+  );
+  const { siren, kind } = path;
+  const loaded = query.data?.data;
+  return (
+    <Page
+      title={text.eReports.titleOf(
+        text.eReports.kinds[kind],
+        loaded ? dayRange(loaded.period, loaded.until) : path.period,
+      )}
+      summary={
+        <Link to="/exports/e-reporting" search={{ siren, kind }}>
+          {text.eReports.back}
+        </Link>
+      }
+      actions={<CopyRequest url={query.data?.url} />}
+    >
+      <Loaded query={query}>
+        {(report) => (
+          <>
+            <About report={report} />
+            <Changes report={report} />
+            <Figures report={report} />
+            <Checks report={report} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ report }: { report: EReport }) {
+  const { siren, kind, period, companyName, dueOn, state, openDays, lastTransmission, excludedOrders } = report;
+  const { dayWithYear, money } = useFormats();
+  const take = useApiChange((api, acceptsIncompleteDays: boolean) =>
+    api.POST("/v1/e-reports/{siren}/{kind}/{period}/transmissions", {
+      params: { path: { siren, kind, period } },
+      body: { acceptsIncompleteDays },
+    }),
+  );
+  const isOnlyIncomplete = openDays.length > 0 && openDays.every((openDay) => openDay.state === "incomplete");
+  const canTake = state === "ready" || (state === "changed" && openDays.length === 0);
+  return (
+    <Section title={text.eReports.about}>
+      <Facts
+        facts={[
+          [text.eReports.business, `${companyName} (${siren})`],
+          [text.eReports.state, <EReportState key="state" state={state} />],
+          [text.eReports.due, dayWithYear(dueOn)],
+          [
+            text.eReports.last,
+            lastTransmission === null ? (
+              text.eReports.noFile
+            ) : (
+              <>
+                <code>{lastTransmission.id}</code> ({lastTransmission.type}), <Moment at={lastTransmission.takenAt} />
+              </>
+            ),
+          ],
+        ]}
+      />
+      {openDays.length > 0 && (
+        <ul className="notice notice-warning">
+          {openDays.map((openDay) => (
+            <li key={`${openDay.locationId} ${openDay.day} ${openDay.state}`}>
+              {dayWithYear(openDay.day)}: {text.eReports.dayStates[openDay.state]}
+            </li>
+          ))}
+        </ul>
+      )}
+      {excludedOrders.length > 0 && <p className="muted">{text.eReports.excluded(excludedOrders.length)}</p>}
+      {report.unattributedReceipts !== 0 && kind === "payments" && (
+        <p className="notice notice-warning">{text.eReports.unattributed(money(report.unattributedReceipts))}</p>
+      )}
+      <p className="section-hint">{text.eReports.takeHint}</p>
+      <div className="actions">
+        <Button variant="primary" isDisabled={!canTake} isPending={take.isPending} onPress={() => take.mutate(false)}>
+          {text.eReports.take}
+        </Button>
+        {isOnlyIncomplete && (
+          <Button variant="secondary" isPending={take.isPending} onPress={() => take.mutate(true)}>
+            {text.eReports.takeIncomplete}
+          </Button>
+        )}
+        {lastTransmission && (
+          <DownloadButton
+            name={`${lastTransmission.id}.xml`}
+            bytes={lastTransmission.bytes}
+            open={(api) =>
+              api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions/{number}", {
+                params: { path: { siren, kind, period, number: lastTransmission.number } },
+                parseAs: "stream",
+              })
+            }
+          />
+        )}
+      </div>
+      {take.data && <p role="status">{text.eReports.taken(take.data.id)}</p>}
+      {take.error && <ErrorNotice error={take.error} />}
+    </Section>
+  );
+}
+
+function Changes({ report: { changes, kind } }: { report: EReport }) {
+  const { dayWithYear, rate, difference } = useFormats();
+  if (changes.length === 0) return null;
+  return (
+    <Section title={text.eReports.changes}>
+      <Table
+        label={text.eReports.changes}
+        rows={changes}
+        getKey={({ day, category, taxRate }) => `${day} ${category} ${taxRate}`}
+        empty=""
+        columns={[
+          { header: text.eReports.day, isRowHeader: true, cell: ({ day }) => dayWithYear(day) },
+          ...(kind === "transactions"
+            ? [
+                {
+                  header: text.eReports.category,
+                  cell: ({ category }: EReport["changes"][number]) => category && text.eReports.categories[category],
+                },
+              ]
+            : []),
+          { header: text.eReports.rate, isNumeric: true, cell: ({ taxRate }) => rate(taxRate) },
+          {
+            header: kind === "transactions" ? text.eReports.net : text.eReports.received,
+            isNumeric: true,
+            cell: ({ taxableAmount }) => difference(taxableAmount),
+          },
+          ...(kind === "transactions"
+            ? [
+                {
+                  header: text.eReports.vat,
+                  isNumeric: true,
+                  cell: ({ taxTotal }: EReport["changes"][number]) => difference(taxTotal),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </Section>
+  );
+}
+
+interface FigureRow {
+  day: string;
+  category: keyof typeof text.eReports.categories | null;
+  taxRate: number;
+  amount: number;
+  tax: number | null;
+  orders: number | null;
+}
+
+function Figures({ report: { kind, transactions, payments } }: { report: EReport }) {
+  const { dayWithYear, rate, money, number } = useFormats();
+  const rows: FigureRow[] =
+    kind === "transactions"
+      ? transactions.flatMap(({ day, category, transactionsCount, taxSubtotals }) =>
+          taxSubtotals.map(({ taxRate, taxableAmount, taxTotal }, index) => ({
+            ...{ day, category, taxRate, amount: taxableAmount, tax: taxTotal },
+            orders: index === 0 ? transactionsCount : null,
+          })),
+        )
+      : payments.flatMap(({ day, subtotals }) =>
+          subtotals.map(({ taxRate, amount }) => ({ day, category: null, taxRate, amount, tax: null, orders: null })),
+        );
+  const isSales = kind === "transactions";
+  return (
+    <Section title={text.eReports.blocks}>
+      <Table
+        label={text.eReports.blocks}
+        rows={rows}
+        getKey={({ day, category, taxRate }) => `${day} ${category} ${taxRate}`}
+        empty={text.eReports.noBlocks}
+        columns={[
+          {
+            header: text.eReports.day,
+            isRowHeader: true,
+            cell: ({ day }) => (
+              <Link to="/days/$date" params={{ date: day }}>
+                {dayWithYear(day)}
+              </Link>
+            ),
+          },
+          ...(isSales
+            ? [
+                {
+                  header: text.eReports.category,
+                  cell: ({ category }: FigureRow) => category && text.eReports.categories[category],
+                },
+              ]
+            : []),
+          { header: text.eReports.rate, isNumeric: true, cell: ({ taxRate }) => rate(taxRate) },
+          {
+            header: isSales ? text.eReports.net : text.eReports.received,
+            isNumeric: true,
+            cell: ({ amount }) => money(amount),
+          },
+          ...(isSales
+            ? [
+                {
+                  header: text.eReports.vat,
+                  isNumeric: true,
+                  cell: ({ tax }: FigureRow) => (tax === null ? "" : money(tax)),
+                },
+                {
+                  header: text.eReports.orders,
+                  isNumeric: true,
+                  isWideOnly: true,
+                  cell: ({ orders }: FigureRow) => (orders === null ? "" : number(orders)),
+                },
+              ]
+            : []),
+        ]}
+      />
+    </Section>
+  );
+}
+
+const resultTones: Record<EReport["checks"][number]["result"], Tone> = {
+  passed: "good",
+  failed: "bad",
+  not_checked: "neutral",
+};
+
+const Checks = ({ report: { checks } }: { report: EReport }) => (
+  <Section title={text.eReports.checks}>
+    <Table
+      label={text.eReports.checks}
+      rows={checks}
+      getKey={({ rule }) => rule}
+      empty=""
+      columns={[
+        { header: text.eReports.rule, isRowHeader: true, cell: ({ rule }) => rule },
+        {
+          header: text.eReports.result,
+          cell: ({ result }) => <Badge tone={resultTones[result]}>{text.eReports.results[result]}</Badge>,
+        },
+        {
+          header: text.eReports.findings,
+          cell: ({ description, findings }) => (
+            <>
+              {description}
+              {findings.map((finding) => (
+                <p key={finding} className="row-details">
+                  {finding}
+                </p>
+              ))}
+            </>
+          ),
+        },
+      ]}
+    />
+  </Section>
+);

@@ -1,0 +1,83 @@
+import { randomInt, randomUUID } from "node:crypto";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { buildCompanyNumbers } from "@pragma/simulator/siret";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
+import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";
+import { checkView } from "./check-view.ts";
+import { type ConsoleUnderTest, startConsoleInBrowser } from "./console-under-test.ts";
+
+const { siren, siretCode } = buildCompanyNumbers(randomInt(90_000, 99_000));
+/** The 15th of the month before the last one, in a period that has ended. */
+const day = (() => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15)).toISOString().slice(0, 10);
+})();
+const period = `${day.slice(0, 7)}-11`;
+const till = { ...generateTill({ seed: "e-reports", orders: 6, day, tillId: randomUUID() }), siretCode };
+
+let testLocation: TestLocation;
+let site: ConsoleUnderTest;
+beforeAll(async () => {
+  const product = await getSharedPragmaUnderTest();
+  testLocation = await createTestLocation(product, {
+    scopes: ["tills:write", "reports:read", "orders:read", "locations:read", "accounting:write"],
+  });
+  await testLocation.pushTillWithRetries(till);
+  await testLocation.waitForReports(1);
+  site = await startConsoleInBrowser(product.url);
+}, 300_000);
+afterAll(() => site?.close());
+
+it("states how a business is set up", async () => {
+  const { page, close } = await site.openView("/exports/e-reporting", { apiKey: testLocation.key });
+  await page.getByText("No business has e-reporting settings.").waitFor();
+  await close();
+});
+
+it("takes the report of a period, and shows what has changed since", async () => {
+  const body = {
+    ...{ companyName: "Chez Marcel", vatRegime: "monthly", platform: { number: "0123", name: "Plateforme" } },
+  };
+  expect((await testLocation.request("PUT", `/v1/e-reporting/declarants/${siren}`, { body })).status).toBe(201);
+  const { page, errors, close } = await site.openView("/exports/e-reporting", { apiKey: testLocation.key });
+  const row = page.getByRole("row").filter({ has: page.getByText("Ready", { exact: true }) });
+  await row.getByRole("link").click();
+  await page.getByRole("heading", { name: /^Sales \(10\.3\)/, level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/exports/e-reporting/${siren}/transactions/${period}`);
+  await page
+    .getByRole("row", { name: /^G1\.53/ })
+    .getByText("Passed")
+    .waitFor();
+  await page.getByRole("button", { name: "Take the report" }).click();
+  const id = `${siren}-T-${period.replaceAll("-", "")}-1`;
+  await page.getByText(`The file ${id} was stored.`).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: `Download ${id}.xml` }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${id}.xml`);
+
+  const replaced = { ...till, orderList: till.orderList.slice(1) };
+  expect((await testLocation.request("PUT", `/v1/tills/${till.id}`, { body: replaced })).status).toBeLessThan(300);
+  await eventually("the change", async () => {
+    const path = `/v1/e-reports/${siren}/transactions/${period}`;
+    return (await testLocation.getJson(path)).state === "changed";
+  });
+  await page.reload();
+  await page.getByRole("region", { name: "Changed since the last file" }).getByRole("row").nth(1).waitFor();
+  await page.getByRole("button", { name: "Take the report" }).click();
+  await page.getByText("(RE)").waitFor();
+  expect(errors).toEqual([]);
+  await close();
+}, 120_000);
+
+it("has no violations", async () => {
+  await checkView(site, "/exports/e-reporting", testLocation.key, (page) =>
+    page.getByRole("rowheader").first().waitFor(),
+  );
+  await checkView(site, `/exports/e-reporting/${siren}/transactions/${period}`, testLocation.key, (page) =>
+    page.getByRole("row", { name: /^G1\.53/ }).waitFor(),
+  );
+}, 120_000);
