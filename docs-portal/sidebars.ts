@@ -26,6 +26,7 @@ const sidebars: SidebarsConfig = {
       "keep-a-copy",
       "bulk-exports",
       "accounting-exports",
+      "e-reporting",
       "edge-cases",
     ]),
     category("Live orders", ["order-live", "stock-from-live-orders"]),

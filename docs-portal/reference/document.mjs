@@ -2,7 +2,18 @@
 const maxListedEnumValues = 60;
 
 /** The tags in the sequence of the reference. Other tags follow them. */
-const tagOrder = ["Reports", "Days", "Orders", "Live orders", "Catalog", "Tills", "Webhooks", "Jobs", "Accounting"];
+const tagOrder = [
+  "Reports",
+  "Days",
+  "Orders",
+  "Live orders",
+  "Catalog",
+  "Tills",
+  "Webhooks",
+  "Jobs",
+  "Accounting",
+  "E-reporting",
+];
 
 const messagesTag = { name: "Webhook messages", description: "Messages that the API sends to your endpoint" };
 const legacyTag = {
