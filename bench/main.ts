@@ -15,6 +15,7 @@ import { type BenchmarkDefinition, type BenchmarkResult, BenchmarkSkippedError }
 import { consoleBenchmark } from "./benchmarks/console.ts";
 import { webhookDeliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
 import { webhookDeliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
+import { eReportsBenchmark } from "./benchmarks/e-reports.ts";
 import { fairnessBenchmark } from "./benchmarks/fairness.ts";
 import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
 import { paginationDepthBenchmark } from "./benchmarks/list-depth.ts";
@@ -46,6 +47,7 @@ const benchmarks: BenchmarkDefinition[] = [
   memoryBenchmark,
   fairnessBenchmark,
   consoleBenchmark,
+  eReportsBenchmark,
   paginationDepthBenchmark,
   metricsBenchmark,
   storedBytesBenchmark,

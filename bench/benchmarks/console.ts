@@ -1,7 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { generateTill } from "@pragma/simulator/generate-till";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import { type BenchPragmaDeployment, singleProcessBenchRoles } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
@@ -12,12 +8,12 @@ import {
 } from "../benchmark-figure.ts";
 import { type BenchConsole, startBenchConsole } from "../console-views.ts";
 import type { LocationFloodKind } from "../load/load-jobs.ts";
+import { getDay, pushDay, pushDays, waitUntilIdle } from "../push-days.ts";
 
 /** The aim for each view, in milliseconds, and while another location sends as much as it may. */
 const maxMs = 1_000;
 const maxMsUnderLoad = 2_000;
-const ordersPerDay = 23;
-const concurrentPushes = 4;
+const pushedTills = { seed: "console", orders: 23 };
 const flood: LocationFloodKind[] = ["largeTills", "changes", "exports", "metrics", "liveOrders", "reads"];
 /** The views that are also measured under load. */
 const loadedPaths = ["/", "/days", "/orders", "/orders?find=48.50", "/metrics"];
@@ -44,8 +40,8 @@ export const consoleBenchmark: BenchmarkDefinition = {
         await createBenchLocation(product),
       ];
       for (let created = 3; created < locations; created += 1) await createBenchLocation(product);
-      await pushDay(product, small, 1);
-      await pushDays(product, large, { days, reportProgress });
+      await pushDay(product, small, { ...pushedTills, daysAgo: 1 });
+      await pushDays(product, large, { ...pushedTills, days, reportProgress });
       reportProgress("waiting until the tills are packed");
       await waitUntilIdle(product);
       const opened = await startBenchConsole(product.url);
@@ -89,58 +85,6 @@ export const consoleBenchmark: BenchmarkDefinition = {
     }
   },
 };
-
-/** Returns the date of the day that is `daysAgo` days before today, because the first view shows the last days. */
-const getDay = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
-
-/** Pushes a till of each day until yesterday, and waits for the reports. */
-async function pushDays(
-  product: BenchPragmaDeployment,
-  location: BenchLocation,
-  { days, reportProgress }: { days: number; reportProgress(detail: string): void },
-): Promise<void> {
-  let next = days;
-  const push = async () => {
-    while (next > 0) {
-      const daysAgo = next--;
-      if (daysAgo % 50 === 0) reportProgress(`${daysAgo} of ${days} days are left to push`);
-      await pushDay(product, location, daysAgo);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrentPushes }, push));
-}
-
-const idleProbeMs = 2_000;
-const maxIdleProbes = 60;
-/** The share of a core that an idle product uses at most. */
-const idleShare = 0.15;
-
-/** Waits until the product has packed the pushed tills. A restaurant pushes two years of days in two years. */
-async function waitUntilIdle(product: BenchPragmaDeployment): Promise<void> {
-  for (let probe = 0; probe < maxIdleProbes; probe += 1) {
-    const before = product.cpuSeconds();
-    await sleep(idleProbeMs);
-    if (product.cpuSeconds() - before < (idleShare * idleProbeMs) / 1_000) return;
-  }
-}
-
-async function pushDay({ url }: BenchPragmaDeployment, { headers }: BenchLocation, daysAgo: number): Promise<void> {
-  const day = getDay(daysAgo);
-  const till = generateTill({ seed: "console", tillId: randomUUID(), orders: ordersPerDay, day });
-  const response = await fetch(`${url}/v2/tills/`, {
-    method: "POST",
-    headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify(till),
-  });
-  if (!response.ok) throw new Error(`POST /v2/tills/ returned ${response.status}: ${await response.text()}`);
-  await response.arrayBuffer();
-  for (;;) {
-    const report = await fetch(`${url}/v2/reports/${computeTillReportId(till.id)}`, { headers });
-    await report.arrayBuffer();
-    if (report.ok) return;
-    await sleep(50);
-  }
-}
 
 /** The views of a location with each of its lists at the beginning and in the middle, and the views of operators. */
 async function listViews(
