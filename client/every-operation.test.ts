@@ -24,6 +24,8 @@ const till: ApiSchemaTypes["TillV2"] = {
 };
 const tillV1 = { client_id: `s${id}` } as ApiSchemaTypes["TillV1"]["tillJson"];
 
+const eReportPath = { siren: "732829320", kind: "transactions" as const, period: "2027-09-01" };
+
 const calls = {
   getHealth: () => client.GET("/health"),
   getOpenApi: () => client.GET("/openapi.json"),
@@ -117,6 +119,29 @@ const calls = {
   getAccountingExport: () => client.GET("/v1/accounting/exports/{id}", { params: { path: { id } } }),
   getAccountingExportFile: () =>
     client.GET("/v1/accounting/exports/{id}/files/{number}", { params: { path: { id, number: 1 } }, parseAs: "text" }),
+  putDeclarant: () =>
+    client.PUT("/v1/e-reporting/declarants/{siren}", {
+      params: { path: { siren: "732829320" } },
+      body: { companyName: "Bistro", vatRegime: "monthly", platform: { number: "0123", name: "Plateforme" } },
+    }),
+  getDeclarant: () => client.GET("/v1/e-reporting/declarants/{siren}", { params: { path: { siren: "732829320" } } }),
+  listDeclarants: () => client.GET("/v1/e-reporting/declarants"),
+  listWrongSirets: () => client.GET("/v1/e-reporting/wrong-sirets"),
+  excludeOrders: () => client.POST("/v1/e-reporting/excluded-orders", { body: { orderIds: [id] } }),
+  listExcludedOrders: () => client.GET("/v1/e-reporting/excluded-orders"),
+  deleteExcludedOrder: () =>
+    client.DELETE("/v1/e-reporting/excluded-orders/{orderId}", { params: { path: { orderId: id } } }),
+  listEreports: () => client.GET("/v1/e-reports", { params: { query: { siren: "732829320", kind: "transactions" } } }),
+  getEreport: () => client.GET("/v1/e-reports/{siren}/{kind}/{period}", { params: { path: eReportPath } }),
+  takeEreport: () =>
+    client.POST("/v1/e-reports/{siren}/{kind}/{period}/transmissions", { params: { path: eReportPath }, body: {} }),
+  listTransmissions: () =>
+    client.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions", { params: { path: eReportPath } }),
+  getTransmissionFile: () =>
+    client.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions/{number}", {
+      params: { path: { ...eReportPath, number: 1 } },
+      parseAs: "text",
+    }),
   createExport: () =>
     client.POST("/v1/exports", { body: { data: "items", format: "csv", since: "2026-05-01", until: "2026-05-31" } }),
   listExports: () => client.GET("/v1/exports"),

@@ -91,6 +91,14 @@ const keysOfOtherKinds: Record<string, string[]> = {
     ...["webhooks.all_changes (type, position)", "webhooks.unsequenced_changes (id)"],
     "webhooks.all_changes_position (feed_id)",
   ],
+  "all locations of a business are reported together": [
+    ...[
+      "reporting.e_declarants (siren)",
+      "reporting.e_transmissions (siren, kind, period, number)",
+      "reporting.e_transmissions (siren, id)",
+    ],
+    "reporting.e_published_states (siren, kind, period)",
+  ],
   "sandboxes are few, begin without a location, and are found by the token of their inbox": [
     "sandboxes.sandboxes (id)",
     "sandboxes.sandboxes (inbox_token)",

@@ -6,6 +6,7 @@ import { catalogContractTestCases } from "./tags/catalog.ts";
 import { changesContractTestCases } from "./tags/changes.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
 import { daysContractTestCases } from "./tags/days.ts";
+import { eReportingContractTestCases } from "./tags/e-reporting.ts";
 import { exportsContractTestCases } from "./tags/exports.ts";
 import { apiDocumentContractTestCases, healthContractTestCases } from "./tags/health-and-documents.ts";
 import { jobsContractTestCases } from "./tags/jobs.ts";
@@ -44,4 +45,5 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...sandboxesContractTestCases,
   ...exportsContractTestCases,
   ...accountingContractTestCases,
+  ...eReportingContractTestCases,
 };

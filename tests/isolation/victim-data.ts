@@ -60,6 +60,8 @@ export function listIsolationVictimReadPaths({
       "/v1/accounting/configs?",
       "/v1/accounting/exports?",
       "/v1/exports?",
+      "/v1/e-reporting/declarants?",
+      "/v1/e-reporting/excluded-orders?",
     ],
   ];
 }

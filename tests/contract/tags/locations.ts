@@ -55,7 +55,8 @@ export const locationsContractTestCases: TagContractTestCases = {
   },
   changeLocation: {
     requestsByOutcome: {
-      200: ({ testLocation }) => ({ path: { id: testLocation.locationId }, body: { currencyCode: "CHF" } }),
+      // In another currency, e-reports of the location would fail their checks.
+      200: ({ testLocation }) => ({ path: { id: testLocation.locationId }, body: { currencyCode: "EUR" } }),
       location_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
     untestableOutcomes: {
