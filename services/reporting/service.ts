@@ -30,7 +30,6 @@ import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
 import { deleteEndedShifts } from "./days/queries/shifts.ts";
 import { getDayRoute, listDaysRoute } from "./days/routes/days.ts";
-import { shiftChangeSubscription } from "./days/subscriptions/shift-changed.ts";
 import { checkPackedTills } from "./documents/packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./documents/packing/packed-object.ts";
 import { deleteUnusedObjectsTask } from "./documents/periodic/delete-unused-objects.ts";
@@ -84,6 +83,7 @@ import { createErasureRoute } from "./retention/erasure-route.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "./retention/remove-expired-tills.ts";
 import { publishErasureEvents } from "./retention/request-erasure.ts";
 import { eraseExpiredDataTask } from "./retention/request-expired-data-erasure.ts";
+import { shiftChangeSubscription } from "./subscriptions/shift-changed.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 import { createTillCalculator } from "./till-calculator.ts";
 

@@ -15,7 +15,7 @@ import { deletePackedTill, findPackedTill, listPackedOrders } from "./documents/
 import * as reports from "./documents/queries/reports.ts";
 import type { TillKey } from "./documents/queries/tills.ts";
 import { storeExcludedFigures } from "./e-reporting/exclude-orders.ts";
-import { deleteTillEFigures, replaceTillEFigures } from "./e-reporting/queries/figures.ts";
+import { deleteTillEFigures, recordChangedDays, replaceTillEFigures } from "./e-reporting/queries/figures.ts";
 import { deleteTillMetrics, replaceTillMetrics } from "./metrics/queries/metrics.ts";
 
 export type TillPushedData = BusEventData<"till.pushed">;
@@ -79,10 +79,12 @@ export async function replaceDocuments(
     days.push(...(await moveOrdersWithoutTill(tx, { locationId, tillId, day })));
     days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
   }
-  await Promise.all([
+  // The days are computed with the new counts, because statements of a transaction run in their sequence.
+  const [, changedDays] = await Promise.all([
     adjustDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, updatedAt: now, traceparent }),
   ]);
+  await recordChangedDays(tx, { locationId, days: changedDays });
 }
 
 /** Deletes the report and orders of a till, which may be packed, and updates the counts. */
@@ -106,10 +108,11 @@ export async function deleteDocumentsOfTill(
   if (!isExpiry) await deleteTillEFigures(tx, key);
   const days = [report.day];
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { ...key, orderIds: [] })));
-  await Promise.all([
+  const [, changedDays] = await Promise.all([
     adjustDayCounts(tx, { locationId, report: { before: [report.day], after: [] }, order: orderDays }),
     updateDays(tx, { locationId, days, updatedAt: new Date().toISOString(), traceparent, isExpiry }),
   ]);
+  if (!isExpiry) await recordChangedDays(tx, { locationId, days: changedDays });
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   buildTestTill,
 } from "../testing/till-fixtures.ts";
 import { publishEReportEvents } from "./periodic/publish-e-report-events.ts";
-import { recordChangedDay } from "./queries/figures.ts";
+import { recordChangedDays } from "./queries/figures.ts";
 
 const operator = { ...buildTestPrincipalWithScopes("admin"), location: null };
 let service: TestReportingService;
@@ -466,7 +466,7 @@ it("does not lose a change whose till is stored while the changes before it are 
   const services = { db: service.db, locationCurrencies: async (ids: string[]) => ids.map(() => "EUR") };
   let publishing: Promise<void> | undefined;
   await service.db.transaction(async (tx) => {
-    await recordChangedDay(tx, { locationId: key.locationId, day });
+    await recordChangedDays(tx, { locationId: key.locationId, days: [day] });
     publishing = publishEReportEvents(services as never, siren);
     const isWaiting = await Promise.race([publishing.then(() => false), sleep(500).then(() => true)]);
     expect(isWaiting).toBe(true);

@@ -70,15 +70,16 @@ export async function updateExcludedFigures(
     select location_id, siren, day from updated where siren is not null ${onConflictLock(tx)}`;
 }
 
-/** Records that a day of a location has changed for its businesses, for example because its state has changed. */
-export async function recordChangedDay(
+/** Records that days of a location have changed for its businesses, for example because they have other states. */
+export async function recordChangedDays(
   tx: SqlTransaction,
-  { locationId, day }: { locationId: string; day: string },
+  { locationId, days }: { locationId: string; days: readonly string[] },
 ): Promise<void> {
+  if (days.length === 0) return;
   await tx`
     insert into e_changed_days (location_id, siren, day)
-    select location_id, siren, ${day}::text::date from e_business_locations where location_id = ${locationId}
-    order by siren ${onConflictLock(tx)}`;
+    select location_id, siren, day from e_business_locations, unnest(${[...days]}::text[]::date[]) as day
+    where location_id = ${locationId} order by siren, day ${onConflictLock(tx)}`;
 }
 
 /** Deletes the figures of a till, and records that its day has changed. */
