@@ -230,7 +230,7 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
-    path: "/exports/e-reporting",
+    path: "/e-reporting",
     validateSearch: readSearch((search) => ({
       siren: readText(search, "siren"),
       kind: readChoice(search, "kind", eReportKinds),
@@ -239,7 +239,7 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
-    path: "/exports/e-reporting/$siren/$kind/$period",
+    path: "/e-reporting/$siren/$kind/$period",
     params: {
       parse: ({ siren, kind, period }) => ({ siren, kind: kind as (typeof eReportKinds)[number], period }),
       stringify: (params) => params,

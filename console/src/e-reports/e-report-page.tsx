@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
 import { DownloadButton } from "../exports/download-button.tsx";
-import { useFormats } from "../session/session-context.tsx";
+import { useFormats, useSession } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -17,14 +17,14 @@ import { Section } from "../ui/section.tsx";
 import { Table } from "../ui/table.tsx";
 import { EReportState } from "./e-report-state.tsx";
 
-const route = getRouteApi("/exports/e-reporting/$siren/$kind/$period");
+const route = getRouteApi("/e-reporting/$siren/$kind/$period");
 
 type EReport = ApiSchemaTypes["EReport"];
 
 /** The e-report of a period: its figures, its checks, and its file. */
 export function EReportPage() {
   const path = route.useParams();
-  const { dayRange } = useFormats();
+  const { dateRange } = useFormats();
   const query = useApi(["e-report", path], (api) =>
     api.GET("/v1/e-reports/{siren}/{kind}/{period}", { params: { path } }),
   );
@@ -34,10 +34,10 @@ export function EReportPage() {
     <Page
       title={text.eReports.titleOf(
         text.eReports.kinds[kind],
-        loaded ? dayRange(loaded.period, loaded.until) : path.period,
+        loaded ? dateRange(loaded.period, loaded.until) : path.period,
       )}
       summary={
-        <Link to="/exports/e-reporting" search={{ siren, kind }}>
+        <Link to="/e-reporting" search={{ siren, kind }}>
           {text.eReports.back}
         </Link>
       }
@@ -91,7 +91,7 @@ function About({ report }: { report: EReport }) {
         <ul className="notice notice-warning">
           {openDays.map((openDay) => (
             <li key={`${openDay.locationId} ${openDay.day} ${openDay.state}`}>
-              {dayWithYear(openDay.day)}: {text.eReports.dayStates[openDay.state]}
+              <DayLink day={openDay.day} locationId={openDay.locationId} />: {text.eReports.dayStates[openDay.state]}
             </li>
           ))}
         </ul>
@@ -126,6 +126,29 @@ function About({ report }: { report: EReport }) {
       {take.data && <p role="status">{text.eReports.taken(take.data.id)}</p>}
       {take.error && <ErrorNotice error={take.error} />}
     </Section>
+  );
+}
+
+/** A day, with a link to it for the key of its location, and with the location for other keys. */
+function DayLink({ day, locationId = null }: { day: string; locationId?: string | null }) {
+  const { key } = useSession();
+  const { dayWithYear } = useFormats();
+  if (key.location === null)
+    return (
+      <>
+        {dayWithYear(day)}
+        {locationId !== null && (
+          <>
+            {" "}
+            <code>{locationId}</code>
+          </>
+        )}
+      </>
+    );
+  return (
+    <Link to="/days/$date" params={{ date: day }}>
+      {dayWithYear(day)}
+    </Link>
   );
 }
 
@@ -180,7 +203,7 @@ interface FigureRow {
 }
 
 function Figures({ report: { kind, transactions, payments } }: { report: EReport }) {
-  const { dayWithYear, rate, money, number } = useFormats();
+  const { rate, money, number } = useFormats();
   const rows: FigureRow[] =
     kind === "transactions"
       ? transactions.flatMap(({ day, category, transactionsCount, taxSubtotals }) =>
@@ -204,11 +227,7 @@ function Figures({ report: { kind, transactions, payments } }: { report: EReport
           {
             header: text.eReports.day,
             isRowHeader: true,
-            cell: ({ day }) => (
-              <Link to="/days/$date" params={{ date: day }}>
-                {dayWithYear(day)}
-              </Link>
-            ),
+            cell: ({ day }) => <DayLink day={day} />,
           },
           ...(isSales
             ? [

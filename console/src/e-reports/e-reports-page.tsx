@@ -1,10 +1,11 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useApi } from "../api/use-api.ts";
-import { ExportTabs } from "../exports/export-tabs.tsx";
 import { addDays } from "../format/formats.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
+import { Button } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
 import { ChoiceField, Filters } from "../ui/fields.tsx";
 import { Loaded } from "../ui/loaded.tsx";
@@ -12,50 +13,65 @@ import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { Table } from "../ui/table.tsx";
 import { EReportState } from "./e-report-state.tsx";
+import { SettingsDialog } from "./settings-dialog.tsx";
 
-const route = getRouteApi("/exports/e-reporting");
+const route = getRouteApi("/e-reporting");
 const shownDays = 120;
 
 type Period = ApiSchemaTypes["EReportPeriod"];
+type Declarant = ApiSchemaTypes["EReportDeclarant"];
+
+const nameOf = ({ companyName, siren }: Declarant) => `${companyName} (${siren})`;
 
 /** The periods of e-reports of a business: when each is due, and what blocks it. */
 export function EReportsPage() {
   const declarants = useApi(["e-report declarants"], (api) =>
     api.GET("/v1/e-reporting/declarants", { params: { query: { size: 100 } } }),
   );
+  const [isSettingUp, setIsSettingUp] = useState(false);
   return (
-    <Page title={text.eReports.title} summary={text.eReports.summary}>
-      <ExportTabs />
+    <Page
+      title={text.eReports.title}
+      summary={text.eReports.summary}
+      actions={<Button onPress={() => setIsSettingUp(true)}>{text.eReports.setUp}</Button>}
+    >
+      {isSettingUp && <SettingsDialog onClose={() => setIsSettingUp(false)} />}
+      <WrongSirets />
       <Loaded query={declarants}>
         {({ data }) =>
-          data.length === 0 ? (
-            <p className="empty">{text.eReports.noBusiness}</p>
-          ) : (
-            <>
-              {data
-                .filter(({ otherLocationCount }) => otherLocationCount > 0)
-                .map(({ siren, companyName, otherLocationCount }) => (
-                  <p key={siren} className="notice notice-warning">
-                    {text.eReports.otherLocations(otherLocationCount, `${companyName} (${siren})`)}
-                  </p>
-                ))}
-              <Periods
-                businesses={Object.fromEntries(
-                  data.map(({ siren, companyName }) => [siren, `${companyName} (${siren})`]),
-                )}
-              />
-            </>
-          )
+          data.length === 0 ? <p className="empty">{text.eReports.noBusiness}</p> : <Periods declarants={data} />
         }
       </Loaded>
     </Page>
   );
 }
 
-function Periods({ businesses }: { businesses: Record<string, string> }) {
-  const { siren = Object.keys(businesses)[0] ?? "", kind = "transactions" } = route.useSearch();
+/** The wrong SIRETs of tills, or nothing if there are none. */
+function WrongSirets() {
+  const { dayWithYear } = useFormats();
+  const query = useApi(["wrong SIRETs"], (api) => api.GET("/v1/e-reporting/wrong-sirets"));
+  const wrong = query.data?.data.data ?? [];
+  if (wrong.length === 0) return null;
+  return (
+    <div className="notice notice-warning">
+      <p>{text.eReports.wrongSirets}</p>
+      <ul>
+        {wrong.map(({ locationId, siret, fault, lastDay }) => (
+          <li key={`${locationId} ${siret}`}>
+            <code>{siret}</code> ({dayWithYear(lastDay)}): {fault}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Periods({ declarants }: { declarants: Declarant[] }) {
+  const { siren = declarants[0]?.siren ?? "", kind = "transactions" } = route.useSearch();
+  const declarant = declarants.find((each) => each.siren === siren);
+  const [isChanging, setIsChanging] = useState(false);
   const navigate = route.useNavigate();
-  const { isoDay, dayRange, dayWithYear } = useFormats();
+  const { isoDay, dateRange, dayWithYear } = useFormats();
   const today = isoDay(new Date());
   const query = useApi(["e-reports", siren, kind, today], (api) =>
     api.GET("/v1/e-reports", {
@@ -64,10 +80,16 @@ function Periods({ businesses }: { businesses: Record<string, string> }) {
   );
   return (
     <>
+      {declarant && declarant.otherLocationCount > 0 && (
+        <p className="notice notice-warning">
+          {text.eReports.otherLocations(declarant.otherLocationCount, nameOf(declarant))}
+        </p>
+      )}
+      {declarant && isChanging && <SettingsDialog declarant={declarant} onClose={() => setIsChanging(false)} />}
       <Filters>
         <ChoiceField
           label={text.eReports.business}
-          choices={businesses}
+          choices={Object.fromEntries(declarants.map((each) => [each.siren, nameOf(each)]))}
           value={siren}
           onChange={(chosen) => void navigate({ search: { siren: chosen, kind } })}
         />
@@ -78,7 +100,15 @@ function Periods({ businesses }: { businesses: Record<string, string> }) {
           onChange={(chosen) => void navigate({ search: { siren, kind: chosen } })}
         />
       </Filters>
-      <Section title={text.eReports.kinds[kind]} actions={<CopyRequest url={query.data?.url} />}>
+      <Section
+        title={text.eReports.kinds[kind]}
+        actions={
+          <>
+            {declarant && <Button onPress={() => setIsChanging(true)}>{text.eReports.change}</Button>}
+            <CopyRequest url={query.data?.url} />
+          </>
+        }
+      >
         <Loaded query={query}>
           {({ data }) => (
             <Table
@@ -91,8 +121,8 @@ function Periods({ businesses }: { businesses: Record<string, string> }) {
                   header: text.eReports.period,
                   isRowHeader: true,
                   cell: ({ period, until }) => (
-                    <Link to="/exports/e-reporting/$siren/$kind/$period" params={{ siren, kind, period }}>
-                      {dayRange(period, until)}
+                    <Link to="/e-reporting/$siren/$kind/$period" params={{ siren, kind, period }}>
+                      {dateRange(period, until)}
                     </Link>
                   ),
                 },

@@ -17,9 +17,6 @@ export function ExportTabs() {
       <Link to="/exports/accounting" {...options}>
         {text.exports.accounting}
       </Link>
-      <Link to="/exports/e-reporting" {...options}>
-        {text.eReports.title}
-      </Link>
     </LinkRow>
   );
 }

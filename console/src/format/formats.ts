@@ -98,6 +98,8 @@ export function createFormats({ timeZone, currency, locale = defaultLocale() }: 
     listedDay: (day: string) => listedDays().format(dayAt(day)),
     /** A range of days, or the day if it has only one: Mon, May 25 – Sun, May 31, 2026. */
     dayRange: (since: string, until: string) => listedDays().formatRange(dayAt(since), dayAt(until)),
+    /** A range of dates without weekdays: May 11 – 20, 2026. */
+    dateRange: (since: string, until: string) => daysWithYear().formatRange(dayAt(since), dayAt(until)),
     dayWithYear: (day: string) => daysWithYear().format(dayAt(day)),
     longDay: (day: string) => longDays().format(dayAt(day)),
     /** A month as YYYY-MM: May 2026. */

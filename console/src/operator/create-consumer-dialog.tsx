@@ -7,7 +7,7 @@ import { text } from "../text/text.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "../ui/text-field.tsx";
 
 /** Creates a consumer with the chosen scopes. */
 export function CreateConsumerDialog({ onClose }: { onClose: () => void }) {

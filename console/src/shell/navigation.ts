@@ -10,6 +10,7 @@ interface NavigationItem {
     | "/metrics"
     | "/requests"
     | "/exports"
+    | "/e-reporting"
     | "/webhooks"
     | "/keys"
     | "/sandbox"
@@ -36,6 +37,8 @@ export const navigationItems: NavigationItem[] = [
     scopes: ["reports:read", "accounting:write"],
     needsLocation: true,
   },
+  // A business with several locations needs a key without one.
+  { to: "/e-reporting", label: text.eReports.title, scopes: ["accounting:write"], needsLocation: false },
   { to: "/requests", label: text.requests.title, scopes: ["usage:read"], needsLocation: false },
   { to: "/webhooks", label: text.webhooks.title, scopes: ["webhooks:write"], needsLocation: true },
   { to: "/keys", label: text.keys.title, scopes: [], needsLocation: false },

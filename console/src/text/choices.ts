@@ -6,6 +6,7 @@ export const metricComparisons = ["previous_period", "previous_week", "previous_
 export const deliveryStates = ["failed", "pending", "sending", "succeeded"] as const;
 export const bulkExportData = ["reports", "orders", "items", "payments", "taxes"] as const;
 export const eReportKinds = ["transactions", "payments"] as const;
+export const vatRegimes = ["monthly", "quarterly", "simplified", "exempt"] as const;
 export const bulkExportFormats = ["csv", "jsonl", "parquet"] as const;
 export const accountingProviders = ["FULLL", "INEXWEB", "ISACOMPTA"] as const;
 export const webhookEvents = [

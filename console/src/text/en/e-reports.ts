@@ -4,8 +4,30 @@ export const eReportTexts = {
   eReports: {
     title: "E-reporting",
     summary: "Sales to private customers and payments for the French tax administration, by period",
-    noBusiness:
-      "No business has e-reporting settings. Set one up with PUT /v1/e-reporting/declarants/{siren}, as the guide “E-reporting in France” says.",
+    noBusiness: "No business is set up for e-reporting.",
+    setUp: "Set up a business",
+    change: "Change the settings",
+    settingsOf: (business: string) => `E-reporting settings of ${business}`,
+    siren: "SIREN",
+    sirenHint: "The first nine digits of the SIRET that the tills of the restaurant state.",
+    companyName: "Name of the business",
+    vatRegime: "VAT regime",
+    vatRegimes: {
+      monthly: "Normal, monthly returns",
+      quarterly: "Normal, quarterly returns",
+      simplified: "Simplified",
+      exempt: "Exempt (franchise en base)",
+    },
+    vatRegimeHint: "The accountant of the restaurant knows it. It determines the periods.",
+    isVatOnDebits: "VAT on services is due on debits, so payments are not reported",
+    platformNumber: "Number of the approved platform",
+    platformHint: "Four digits (matricule of the plateforme agréée).",
+    platformName: "Name of the approved platform",
+    defaultServiceType: "Orders without a service type were",
+    settingsHint:
+      "A change applies to all periods: those that were taken are marked as changed if their figures differ.",
+    save: "Save",
+    wrongSirets: "Tills with a wrong SIRET are in no report:",
     otherLocations: (count: number, business: string) =>
       `${plural(count, { one: "# other location states", other: "# other locations state" })} the SIREN of ${business}, and is left out. If it belongs to the business, add it to the settings.`,
     business: "Business",
