@@ -70,20 +70,29 @@ const CategoryMapping = object({
 
 export type CategoryMapping = z.infer<typeof CategoryMapping>;
 
+/** A name in the file. XML cannot contain most control characters, and noncharacters. */
+const fileName = () =>
+  boundedString(150, { min: 1 }).refine(
+    (name) => !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(name) && name.trim() !== "",
+    "Must have a visible character, and no control characters",
+  );
+
 const Platform = object({
   number: z
     .string()
     .regex(/^\d{4}$/, "Must have four digits")
     .meta({ description: "Number of the approved platform (matricule), four digits", example: "0123" }),
-  name: boundedString(99, { min: 1 }).meta({ description: "Name of the approved platform", example: "Plateforme SA" }),
+  name: fileName().meta({ description: "Name of the approved platform", example: "Plateforme SA" }),
 }).describe("The approved platform (plateforme agréée) that sends the reports to the administration");
 
 const declarantSettingsShape = {
-  companyName: boundedString(99, { min: 1 }).meta({ description: "Name of the business", example: "Chez Marcel SARL" }),
+  companyName: fileName().meta({ description: "Name of the business", example: "Chez Marcel SARL" }),
   vatRegime,
-  isVatOnDebits: field.falseByDefault(
-    "Whether the business has chosen that VAT on services is due on debits. It then reports no payments.",
-  ),
+  vatOnDebitsSince: z.iso.date().nullable().default(null).meta({
+    description:
+      "First day from which VAT on services is due on debits (when it is invoiced, not when it is paid), if the business has chosen it; null otherwise. Payments are reported only for earlier days.",
+    example: null,
+  }),
   platform: Platform,
   defaultServiceType: z.enum(orderServiceTypes).exclude(["unknown"]).default("eatin").meta({
     description: "The service type of orders whose service type is `unknown`",
@@ -115,7 +124,7 @@ export type DeclarantSettings = z.output<typeof PutDeclarantRequest>;
 export const Declarant = object({
   siren,
   ...object(declarantSettingsShape).shape,
-  isVatOnDebits: field.boolean("Whether VAT on services is due on debits. The business then reports no payments."),
+  vatOnDebitsSince: field.nullableDate("First day from which VAT on services is due on debits; null if on payments"),
   defaultServiceType: z
     .enum(orderServiceTypes)
     .exclude(["unknown"])
@@ -139,7 +148,7 @@ export const Declarant = object({
     siren: "732829320",
     companyName: "Chez Marcel SARL",
     vatRegime: "monthly",
-    isVatOnDebits: false,
+    vatOnDebitsSince: null,
     platform: { number: "0123", name: "Plateforme SA" },
     defaultServiceType: "eatin",
     categories: [],
@@ -265,7 +274,9 @@ const periodShape = {
     "Days that are not closed, at most 100. A day without any till or live order is not known, and not listed.",
   ),
   lastTransmission: TransmissionSummary.nullable().describe("The last file that was taken; null if none was"),
-  changes: array(Difference).describe("What has changed since the last file was taken, by day, category and VAT rate"),
+  changes: array(Difference).describe(
+    "What has changed since the last file was taken, by day, category and VAT rate. Empty with the state `changed` if only the number of orders or `isVatOnDebits` has.",
+  ),
 };
 
 const periodExample = {
@@ -309,6 +320,7 @@ const TransactionsBlock = object({
   taxExclusiveAmount: field.computedAmount("Sales without VAT"),
   taxTotal: field.computedAmount("VAT"),
   transactionsCount: field.count("Number of orders with sales in this category"),
+  isVatOnDebits: field.boolean("Whether the VAT is due on debits, which only services can have"),
   taxSubtotals: array(
     object({
       taxRate: field.vatBasisPoints(),
@@ -333,13 +345,14 @@ const PaymentsBlock = object({
   tills: array(Source).describe("The tills of the day"),
 });
 
-const checkResults = ["passed", "failed", "not_checked"] as const;
+const checkResults = ["passed", "failed", "not_applicable", "not_checked"] as const;
 
 export const EReportCheck = object({
   rule: field.text("Number of the rule in the external specifications, annex 7, such as `G1.53`"),
   description: field.text("What the rule requires"),
   result: z.enum(checkResults).meta({
-    description: "`not_checked`: only the administration can check this rule. `failed`: the report cannot be taken.",
+    description:
+      "`failed`: the report cannot be taken. `not_applicable`: the report has no figures to which the rule applies. `not_checked`: only the administration can check this rule.",
     example: "passed",
   }),
   checked: field.count("How many figures were checked"),
@@ -357,9 +370,23 @@ export const EReport = object({
   companyName: field.text("Name of the business"),
   transactions: array(TransactionsBlock).describe("Sales by day and category; empty for payments"),
   payments: array(PaymentsBlock).describe("What was received by day; empty for transactions"),
-  unattributedReceipts: field.computedAmount(
-    "What was received for orders whose products have no price. It has no VAT rate, so it is not in `payments`.",
-  ),
+  notReported: object({
+    otherSales: field.computedAmount(
+      "Received for sales that are not reported as payments: other categories than `TPS1`, and services with VAT on debits",
+    ),
+    onAccount: field.computedAmount("Sold on account, and not received yet"),
+    tips: field.computedAmount("Tips"),
+    beyondTotal: field.computedAmount("What guests paid beyond the totals of their orders"),
+    unsoldOrders: field.computedAmount("Received for canceled and transferred orders"),
+    withoutVatRate: field.computedAmount("Received for orders without a product that has a price"),
+    deposits: field.computedAmount("Deposits that were received before an order"),
+    accountSettlements: field.computedAmount("Received for earlier sales on account"),
+  })
+    .nullable()
+    .describe(
+      "What was received or is owed, and is not part of this report of payments; null for transactions. The accountant decides whether VAT is due on deposits and on what was received for earlier sales.",
+    ),
+  otherLocationCount: field.count("Number of locations whose tills state the SIREN, and that the settings leave out"),
   excludedOrders: array(
     object({
       locationId: field.uuid("ID of the location"),
@@ -381,7 +408,7 @@ export const EReport = object({
         category: "TPS1",
         taxExclusiveAmount: 127_273,
         taxTotal: 12_727,
-        transactionsCount: 42,
+        ...{ transactionsCount: 42, isVatOnDebits: false },
         taxSubtotals: [{ taxRate: 1000, taxableAmount: 127_273, taxTotal: 12_727 }],
         tills: [
           {
@@ -393,7 +420,8 @@ export const EReport = object({
       },
     ],
     payments: [],
-    unattributedReceipts: 0,
+    notReported: null,
+    otherLocationCount: 0,
     excludedOrders: [],
     checks: [
       {
@@ -435,10 +463,13 @@ export const ExcludeOrdersRequest = requestBodySchema({
 
 export const NewlyExcludedOrders = object({
   newlyExcludedOrderIds: array(field.uuid("ID of an order")).describe("The orders that were not excluded before"),
+  unknownOrderIds: array(field.uuid("ID of an order")).describe(
+    "Orders that no till of the location contains, at least not yet. They are left out when such a till is pushed.",
+  ),
 }).meta({
   id: "NewlyExcludedOrders",
   description: "The result of an exclusion of orders",
-  example: { newlyExcludedOrderIds: ["80b26815-3b1c-4b7e-9b3e-6f1f6c0f4d21"] },
+  example: { newlyExcludedOrderIds: ["80b26815-3b1c-4b7e-9b3e-6f1f6c0f4d21"], unknownOrderIds: [] },
 });
 
 export const ExcludedOrder = object({

@@ -58,7 +58,6 @@ export const apiErrorDefinitions = {
   delivery_under_way: { status: 409, title: "A delivery attempt is in progress", retryAfterSeconds: 5 },
   e_report_open: { status: 409, title: "Days of the period are not closed" },
   e_report_unchanged: { status: 409, title: "There is nothing new to report" },
-  e_report_overlap: { status: 409, title: "The days were already reported in another period" },
   e_report_check_failed: { status: 409, title: "The report does not comply with the rules of the administration" },
   idempotency_key_in_use: {
     status: 409,

@@ -7,6 +7,7 @@ const laPosteSiren = "356000000";
 /** A SIREN has nine digits, of which the last is a check digit (Luhn, ISO/IEC 7812-1). */
 export function findSirenFault(siren: string): IdentifierFault {
   if (!/^\d{9}$/.test(siren)) return "must have nine digits";
+  if (/^0+$/.test(siren)) return "has only zeros";
   return hasValidCheckDigit(siren) ? undefined : "has a wrong check digit: one of its digits is wrong";
 }
 
@@ -22,14 +23,15 @@ export function findSiretFault(siret: string): IdentifierFault {
   return isValid ? undefined : "has a wrong check digit: one of its digits is wrong";
 }
 
-function hasValidCheckDigit(digits: string): boolean {
-  let sum = 0;
-  for (let index = 0; index < digits.length; index += 1) {
-    const digit = Number(digits[digits.length - 1 - index]);
-    const value = index % 2 === 1 ? digit * 2 : digit;
-    sum += value > 9 ? value - 9 : value;
-  }
-  return sum % 10 === 0;
+const hasValidCheckDigit = (digits: string) => computeCheckDigit(digits.slice(0, -1)) === Number(digits.at(-1));
+
+/** Returns the digit that follows these digits. */
+function computeCheckDigit(digits: string): number {
+  const sum = [...digits].reverse().reduce((total, digit, index) => {
+    const value = index % 2 === 0 ? Number(digit) * 2 : Number(digit);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return (10 - (sum % 10)) % 10;
 }
 
 /** Returns the SIREN of a SIRET as a point of sale states it, with or without spaces; null if the SIRET is not valid. */
@@ -37,3 +39,24 @@ export function readSiren(siret: string): string | null {
   const digits = siret.replaceAll(/\s/g, "");
   return findSiretFault(digits) === undefined ? digits.slice(0, 9) : null;
 }
+
+/** The numbers of a business without real ones. */
+export interface CompanyNumbers {
+  siren: string;
+  /** The SIRET of its first establishment. */
+  siretCode: string;
+  /** The VAT number, whose key follows from the SIREN. */
+  tvaCode: string;
+}
+
+/** Returns company numbers with valid check digits, different ones for each index below 100,000. */
+export function buildCompanyNumbers(index: number): CompanyNumbers {
+  const addCheckDigit = (digits: string) => `${digits}${computeCheckDigit(digits)}`;
+  const siren = addCheckDigit(`000${String(index % 100_000).padStart(5, "0")}`);
+  const vatKey = String((12 + 3 * (Number(siren) % 97)) % 97).padStart(2, "0");
+  return { siren, siretCode: addCheckDigit(`${siren}0001`), tvaCode: `FR${vatKey}${siren}` };
+}
+
+/** Returns the company numbers of a sandbox. Anyone can create a sandbox, so it can report no other business. */
+export const buildSandboxCompanyNumbers = (locationId: string): CompanyNumbers =>
+  buildCompanyNumbers(Number.parseInt(locationId.slice(0, 8), 16));

@@ -117,7 +117,7 @@ export const EReportEventData = object({
   kind: eReportKind,
   period: field.date("First day of the period, which identifies it"),
   until: field.date("Last day of the period"),
-  dueOn: field.date("Last day on which the platform accepts the report"),
+  dueOn: field.date("Last day to send the report. It can also be sent later."),
 }).describe("Business, period and due date of the e-report");
 
 export const EndpointFailingData = object({

@@ -1,12 +1,15 @@
 import { createHash, randomInt, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { AccountingExport } from "@pragma/contracts/accounting-export";
 import type { EReport, EReportTransmission } from "@pragma/contracts/e-reporting";
+import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { buildCompanyNumbers } from "@pragma/simulator/siret";
 import { XmlDocument, XsdValidator } from "libxml2-wasm";
 import { xmlRegisterFsInputProviders } from "libxml2-wasm/lib/nodejs.mjs";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +26,9 @@ let location: TestLocation;
 let tillIds: string[];
 beforeAll(async () => {
   const product = await getSharedPragmaUnderTest();
-  location = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
+  location = await createTestLocation(product, {
+    scopes: ["tills:write", "reports:read", "accounting:write", "webhooks:write"],
+  });
   tillIds = [];
   for (const day of days) {
     const till = { ...generateTill({ seed: "e-reporting", orders: 40, day, tillId: randomUUID() }), siretCode };
@@ -85,7 +90,7 @@ describe("e-reports", () => {
       }
     expect(sales.size).toBeGreaterThan(2 * days.length);
     expect(sales).toEqual(addUpCredits(lines, ["706", "44571"]));
-    const { payments, unattributedReceipts } = await readReport("payments");
+    const { payments, notReported } = await readReport("payments");
     // The other entries are movements of the drawer and its difference.
     const salesEntries = new Set(lines.filter(({ account }) => account.startsWith("706")).map(({ entry }) => entry));
     const isPaid = ({ entry, account, text }: ParsedFecLine) =>
@@ -97,7 +102,7 @@ describe("e-reports", () => {
       !text.includes("Remboursements dus");
     const received = lines.filter(isPaid).reduce((sum, { debit, credit }) => sum + debit - credit, 0);
     const reported = payments.flatMap(({ subtotals }) => subtotals).reduce((sum, { amount }) => sum + amount, 0);
-    expect(reported + unattributedReceipts).toBe(received);
+    expect(reported + (notReported?.otherSales ?? 0) + (notReported?.withoutVatRate ?? 0)).toBe(received);
   });
 
   it("have the VAT of the metrics of the same days", async () => {
@@ -154,4 +159,29 @@ describe("e-reports", () => {
       expect(() => validator.validate(XmlDocument.fromString(withoutPeriod))).toThrow("EndDate");
     });
   });
+
+  it("announce by webhook that they have changed", async () => {
+    const received: { meta: { event: string }; data: object }[] = [];
+    const receiver = createServer(async (request, response) => {
+      received.push(JSON.parse((await request.toArray()).join("")));
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const { id: recipientId } = await location.create("/v1/recipients", { name: "E-reports" });
+    const endpointUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const events = ["e_report.ready", "e_report.changed"];
+    await location.create("/v1/webhooks", { recipientId, endpointUrl, events });
+    const [day = ""] = days;
+    const till = { ...generateTill({ seed: "late", orders: 3, day, tillId: randomUUID() }), siretCode };
+    expect((await location.pushTillWithRetries(till)).status).toBe(201);
+    const described = () => received.map(({ meta, data }) => ({ event: meta.event, ...data }));
+    await eventually("the message", () => received.some(({ data }) => "kind" in data && data.kind === "transactions"), {
+      timeoutSeconds: 150,
+    });
+    receiver.close();
+    expect(described()).toContainEqual({
+      ...{ event: expect.stringMatching(/^e_report\.(?:ready|changed)$/), locationId: location.locationId, siren },
+      ...{ kind: "transactions", period: "2026-05-01", until: "2026-05-10", dueOn: "2026-05-20" },
+    });
+  }, 180_000);
 });

@@ -1,4 +1,4 @@
-import { buildCompanyNumbers } from "@pragma/simulator/siret";
+import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import { type BenchPragmaDeployment, singleProcessBenchRoles } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";

@@ -19,6 +19,10 @@ const removedEventCondition = `location_id = $1 and type not in (${keptEventType
 const isOnlyLocation = "(settings->'locationIds')::jsonb = jsonb_build_array($1::text)";
 const isOfOnlyLocation = `siren in (select declarant.siren from e_declarants as declarant where ${isOnlyLocation})`;
 
+/** Periods that a business with other locations has reported must not change. */
+const isOfNoOtherLocation =
+  "siren is null or siren not in (select declarant.siren from e_declarants as declarant where jsonb_array_length((settings->'locationIds')::jsonb) > 1 and (settings->'locationIds')::jsonb @> jsonb_build_array($1::text))";
+
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
  * under `*` for tables that every service has. All other tables must have the column.
@@ -58,6 +62,14 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | { 
     unused_objects: { condition: "location_id = $1", removalCondition: "false" },
     // One export can contain tills of several locations. Only those of a single one belong to it.
     exports: { condition: "location_id = $1" },
+    e_till_figures: {
+      condition: "location_id = $1",
+      removalCondition: `location_id = $1 and (${isOfNoOtherLocation})`,
+    },
+    e_business_locations: {
+      condition: "location_id = $1",
+      removalCondition: `location_id = $1 and (${isOfNoOtherLocation})`,
+    },
     e_declarants: { condition: isOnlyLocation },
     e_published_states: { condition: isOfOnlyLocation },
     e_transmissions: { condition: isOfOnlyLocation },

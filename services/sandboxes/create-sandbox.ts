@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { type AdminApiClient, createAdminApiClient } from "@pragma/client/api-client";
 import { ApiError } from "@pragma/contracts/errors";
 import { sandboxServiceConsumerName } from "@pragma/contracts/sandbox";
+import { buildSandboxCompanyNumbers } from "@pragma/contracts/siren";
 import { lockInTransaction } from "@pragma/runtime/database/postgres";
 import { getClientIpNetwork } from "@pragma/runtime/http/client-network";
 import { demoConsumerScopes, demoRestaurantSeed } from "@pragma/simulator/demo-location";
@@ -64,6 +65,11 @@ export async function createSandboxLocation({ operatorApi }: Pick<SandboxService
   const { data } = await operatorApi.POST("/v1/locations", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, isSandbox: true, locationSettings },
     headers: { "idempotency-key": `sandbox-${sandboxId}` },
+  });
+  const { siretCode, tvaCode } = buildSandboxCompanyNumbers(data.id);
+  await operatorApi.PATCH("/v1/locations/{id}", {
+    params: { path: { id: data.id } },
+    body: { locationSettings: { siretCode, tvaCode } },
   });
   const { locationName: name, timezone } = locationSettings;
   return { id: data.id, name, timezone, currencyCode: "EUR" };

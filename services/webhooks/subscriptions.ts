@@ -45,7 +45,7 @@ const dayEventSubscriptions = (["day.closed", "day.incomplete"] as const).map((e
 const eReportEventSubscriptions = (["e_report.ready", "e_report.changed"] as const).map((event) =>
   defineEventSubscription<WebhooksServiceContext, typeof event>(
     event,
-    async ({ eventId: messageId, time, data, services, once, context: { traceparent } }) => {
+    async ({ eventId, time, data, services, once, context: { traceparent } }) => {
       const change = {
         locationId: data.locationId,
         type: "e_report",
@@ -53,6 +53,8 @@ const eReportEventSubscriptions = (["e_report.ready", "e_report.changed"] as con
         changedAt: time,
       } as const;
       const isRecorded = await once((tx) => recordChange(tx, services, change));
+      // The inbox has the id of the event, because the change was recorded.
+      const messageId = uuidV5("message", eventId);
       const message = { messageId, event, time, sequence: null, data, traceparent };
       return (await enqueueForSubscribers(services, message)) || isRecorded;
     },

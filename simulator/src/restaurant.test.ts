@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fixedPriceMenusByName } from "./menu-card.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { buildCompanyNumbers } from "./siret.ts";
 
 describe("generateRestaurant", () => {
   it("returns the same restaurant for the same seed, and another restaurant for another seed", () => {
@@ -25,7 +24,6 @@ describe("generateRestaurant", () => {
     expect(luhnSum(siretCode) % 10).toBe(0);
     expect(luhnSum(siretCode.slice(0, 9)) % 10).toBe(0);
     expect(tvaCode).toMatch(/^FR\d{11}$/);
-    expect(buildCompanyNumbers(96_266)).toEqual({ siren: siretCode.slice(0, 9), siretCode });
   });
 });
 

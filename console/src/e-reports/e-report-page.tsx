@@ -1,5 +1,6 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
 import { DownloadButton } from "../exports/download-button.tsx";
@@ -47,8 +48,10 @@ export function EReportPage() {
         {(report) => (
           <>
             <About report={report} />
+            {report.lastTransmission && <Files report={report} />}
             <Changes report={report} />
             <Figures report={report} />
+            <NotReported report={report} />
             <Checks report={report} />
           </>
         )}
@@ -59,7 +62,7 @@ export function EReportPage() {
 
 function About({ report }: { report: EReport }) {
   const { siren, kind, period, companyName, dueOn, state, openDays, lastTransmission, excludedOrders } = report;
-  const { dayWithYear, money } = useFormats();
+  const { dayWithYear } = useFormats();
   const take = useApiChange((api, acceptsIncompleteDays: boolean) =>
     api.POST("/v1/e-reports/{siren}/{kind}/{period}/transmissions", {
       params: { path: { siren, kind, period } },
@@ -91,15 +94,30 @@ function About({ report }: { report: EReport }) {
         <ul className="notice notice-warning">
           {openDays.map((openDay) => (
             <li key={`${openDay.locationId} ${openDay.day} ${openDay.state}`}>
-              <DayLink day={openDay.day} locationId={openDay.locationId} />: {text.eReports.dayStates[openDay.state]}
+              <DayLink day={openDay.day} locationIds={openDay.locationId === null ? [] : [openDay.locationId]} />:{" "}
+              {text.eReports.dayStates[openDay.state]}
             </li>
           ))}
         </ul>
       )}
-      {excludedOrders.length > 0 && <p className="muted">{text.eReports.excluded(excludedOrders.length)}</p>}
-      {report.unattributedReceipts !== 0 && kind === "payments" && (
-        <p className="notice notice-warning">{text.eReports.unattributed(money(report.unattributedReceipts))}</p>
+      {excludedOrders.length > 0 && (
+        <>
+          <p className="muted">{text.eReports.excluded(excludedOrders.length)}:</p>
+          <ul>
+            {excludedOrders.map(({ orderId, day, locationId }) => (
+              <li key={`${locationId} ${orderId}`}>
+                <DayLink day={day} locationIds={[locationId]} /> <code>{orderId}</code>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
+      {report.otherLocationCount > 0 && (
+        <p className="notice notice-warning">
+          {text.eReports.otherLocations(report.otherLocationCount, `${companyName} (${siren})`)}
+        </p>
+      )}
+      {state === "changed" && report.changes.length === 0 && <p>{text.eReports.noChanges}</p>}
       <p className="section-hint">{text.eReports.takeHint}</p>
       <div className="actions">
         <Button variant="primary" isDisabled={!canTake} isPending={take.isPending} onPress={() => take.mutate(false)}>
@@ -110,37 +128,98 @@ function About({ report }: { report: EReport }) {
             {text.eReports.takeIncomplete}
           </Button>
         )}
-        {lastTransmission && (
-          <DownloadButton
-            name={`${lastTransmission.id}.xml`}
-            bytes={lastTransmission.bytes}
-            open={(api) =>
-              api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions/{number}", {
-                params: { path: { siren, kind, period, number: lastTransmission.number } },
-                parseAs: "stream",
-              })
-            }
-          />
-        )}
       </div>
-      {take.data && <p role="status">{text.eReports.taken(take.data.id)}</p>}
+      {take.data && <Taken id={take.data.id} />}
       {take.error && <ErrorNotice error={take.error} />}
     </Section>
   );
 }
 
-/** A day, with a link to it for the key of its location, and with the location for other keys. */
-function DayLink({ day, locationId = null }: { day: string; locationId?: string | null }) {
+/** The message that the file was stored. It has the focus, because the button that had it cannot be pressed again. */
+function Taken({ id }: { id: string }) {
+  const message = useRef<HTMLParagraphElement>(null);
+  useEffect(() => message.current?.focus(), []);
+  return (
+    <p ref={message} role="status" tabIndex={-1}>
+      {text.eReports.taken(id)}
+    </p>
+  );
+}
+
+/** The files of the period that were taken, latest first. */
+function Files({ report: { siren, kind, period, lastTransmission } }: { report: EReport }) {
+  const path = { siren, kind, period };
+  const query = useApi(["e-report files", path, lastTransmission?.number], (api) =>
+    api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions", { params: { path } }),
+  );
+  return (
+    <Section title={text.eReports.files}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <Table
+            label={text.eReports.files}
+            rows={data}
+            getKey={({ number }) => String(number)}
+            empty=""
+            columns={[
+              { header: text.eReports.file, isRowHeader: true, cell: ({ id }) => <code>{id}</code> },
+              { header: text.eReports.type, cell: ({ type }) => type },
+              { header: text.eReports.takenAt, cell: ({ takenAt }) => <Moment at={takenAt} />, isWideOnly: true },
+              { header: text.eReports.hash, cell: ({ sha256 }) => <code>{sha256}</code>, isWideOnly: true },
+              {
+                header: text.exports.download,
+                cell: ({ id, number, bytes }) => (
+                  <DownloadButton
+                    name={`${id}.xml`}
+                    bytes={bytes}
+                    open={(api) =>
+                      api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions/{number}", {
+                        params: { path: { ...path, number } },
+                        parseAs: "stream",
+                      })
+                    }
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const notReportedNames = [
+  ...(["otherSales", "onAccount", "tips", "beyondTotal"] as const),
+  ...(["unsoldOrders", "withoutVatRate", "deposits", "accountSettlements"] as const),
+] as const;
+
+/** What was received or is owed and is not in a report of payments. */
+function NotReported({ report: { notReported } }: { report: EReport }) {
+  const { money } = useFormats();
+  if (notReported === null) return null;
+  const names = notReportedNames.filter((name) => notReported[name] !== 0);
+  if (names.length === 0) return null;
+  return (
+    <Section title={text.eReports.notReported}>
+      <Facts facts={names.map((name) => [text.eReports.notReportedAmounts[name], money(notReported[name])])} />
+      <p className="section-hint">{text.eReports.notReportedHint}</p>
+    </Section>
+  );
+}
+
+/** A day of locations. It is a link if the key has the only one of them; the location is named if the key has none. */
+function DayLink({ day, locationIds }: { day: string; locationIds: readonly string[] }) {
   const { key } = useSession();
   const { dayWithYear } = useFormats();
-  if (key.location === null)
+  if (locationIds.some((id) => id !== key.location?.id))
     return (
       <>
         {dayWithYear(day)}
-        {locationId !== null && (
+        {locationIds.length === 1 && (
           <>
             {" "}
-            <code>{locationId}</code>
+            <code>{locationIds[0]}</code>
           </>
         )}
       </>
@@ -195,6 +274,7 @@ function Changes({ report: { changes, kind } }: { report: EReport }) {
 
 interface FigureRow {
   day: string;
+  locationIds: string[];
   category: keyof typeof text.eReports.categories | null;
   taxRate: number;
   amount: number;
@@ -206,14 +286,22 @@ function Figures({ report: { kind, transactions, payments } }: { report: EReport
   const { rate, money, number } = useFormats();
   const rows: FigureRow[] =
     kind === "transactions"
-      ? transactions.flatMap(({ day, category, transactionsCount, taxSubtotals }) =>
+      ? transactions.flatMap(({ day, category, transactionsCount, taxSubtotals, tills }) =>
           taxSubtotals.map(({ taxRate, taxableAmount, taxTotal }, index) => ({
-            ...{ day, category, taxRate, amount: taxableAmount, tax: taxTotal },
+            ...{ day, category, locationIds: listLocations(tills), taxRate, amount: taxableAmount, tax: taxTotal },
             orders: index === 0 ? transactionsCount : null,
           })),
         )
-      : payments.flatMap(({ day, subtotals }) =>
-          subtotals.map(({ taxRate, amount }) => ({ day, category: null, taxRate, amount, tax: null, orders: null })),
+      : payments.flatMap(({ day, subtotals, tills }) =>
+          subtotals.map(({ taxRate, amount }) => ({
+            day,
+            locationIds: listLocations(tills),
+            category: null,
+            taxRate,
+            amount,
+            tax: null,
+            orders: null,
+          })),
         );
   const isSales = kind === "transactions";
   return (
@@ -227,7 +315,7 @@ function Figures({ report: { kind, transactions, payments } }: { report: EReport
           {
             header: text.eReports.day,
             isRowHeader: true,
-            cell: ({ day }) => <DayLink day={day} />,
+            cell: ({ day, locationIds }) => <DayLink day={day} locationIds={locationIds} />,
           },
           ...(isSales
             ? [
@@ -264,9 +352,14 @@ function Figures({ report: { kind, transactions, payments } }: { report: EReport
   );
 }
 
+const listLocations = (tills: readonly { locationId: string }[]) => [
+  ...new Set(tills.map(({ locationId }) => locationId)),
+];
+
 const resultTones: Record<EReport["checks"][number]["result"], Tone> = {
   passed: "good",
   failed: "bad",
+  not_applicable: "neutral",
   not_checked: "neutral",
 };
 

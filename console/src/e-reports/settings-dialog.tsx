@@ -41,7 +41,7 @@ export function SettingsDialog({ declarant, onClose }: SettingsDialogProps) {
       siren: declarant?.siren ?? read("siren").replaceAll(/\s/g, ""),
       companyName: read("companyName"),
       vatRegime: readChoice("vatRegime", vatRegimes),
-      isVatOnDebits: form.has("isVatOnDebits"),
+      vatOnDebitsSince: read("vatOnDebitsSince") || null,
       platform: { number: read("platformNumber"), name: read("platformName") },
       defaultServiceType: readChoice("defaultServiceType", serviceTypes),
       categories: declarant?.categories ?? [],
@@ -89,10 +89,19 @@ export function SettingsDialog({ declarant, onClose }: SettingsDialogProps) {
             {text.eReports.vatRegimeHint}
           </p>
         </div>
-        <label className="checkbox">
-          <input type="checkbox" name="isVatOnDebits" defaultChecked={declarant?.isVatOnDebits ?? false} />
-          {text.eReports.isVatOnDebits}
-        </label>
+        <div className="field">
+          <label htmlFor={`${id}-debits`}>{text.eReports.vatOnDebitsSince}</label>
+          <input
+            id={`${id}-debits`}
+            name="vatOnDebitsSince"
+            type="date"
+            defaultValue={declarant?.vatOnDebitsSince ?? ""}
+            aria-describedby={`${id}-debits-hint`}
+          />
+          <p className="hint" id={`${id}-debits-hint`}>
+            {text.eReports.vatOnDebitsHint}
+          </p>
+        </div>
         <TextField
           label={text.eReports.platformNumber}
           name="platformNumber"

@@ -1,8 +1,11 @@
 import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { buildSandboxCompanyNumbers } from "@pragma/contracts/siren";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { ReportingContext } from "../context.ts";
 import { findDeclarant, type StoredDeclarant, type StoredSettings } from "./queries/declarants.ts";
 import { type LocationOfSiren, listLocationsOfSiren } from "./queries/figures.ts";
 
@@ -31,13 +34,21 @@ export async function listLocationsOfBusiness(
  * Checks that a key may handle a business. All of its locations are reported together, so that a key of one location may
  * only handle a business that has no other.
  *
- * @throws `ApiError` declarant_not_found if the settings leave the location out, location_forbidden if there are others
+ * @throws `ApiError` declarant_not_found if the location has nothing to do with it, location_forbidden if it has others
  */
-function requireOwnBusiness(restriction: string | null, siren: string, locationIds: readonly string[]): void {
+function requireOwnBusiness(
+  restriction: string | null,
+  siren: string,
+  { locationIds, stating }: { locationIds: readonly string[]; stating: readonly string[] },
+): void {
   if (restriction === null) return;
-  if (!locationIds.includes(restriction))
+  if (!locationIds.includes(restriction) && !stating.includes(restriction))
     throw new ApiError("declarant_not_found", {
-      detail: `No till of this API key's location has a SIRET that begins with ${siren}, or the settings of the business leave the location out.`,
+      detail: `No till of this API key's location has a SIRET that begins with ${siren}.`,
+    });
+  if (!locationIds.includes(restriction))
+    throw new ApiError("location_forbidden", {
+      detail: `The business ${siren} has settings without this API key's location, although its tills state the SIREN. If the location belongs to the business, a key with the scope \`locations:any\` can add it to \`locationIds\`.`,
     });
   if (locationIds.length > 1)
     throw new ApiError("location_forbidden", {
@@ -55,10 +66,11 @@ export async function requireDeclarant(
 ): Promise<Declarant> {
   const declarant = await findDeclarant(sql, siren);
   const restriction = getReadRestrictionLocationId(principal);
-  if (declarant) requireOwnBusiness(restriction, siren, declarant.settings.locationIds);
+  const stating = toIds(await listLocationsOfSiren(sql, siren));
+  if (declarant) requireOwnBusiness(restriction, siren, { locationIds: declarant.settings.locationIds, stating });
   else {
-    const stating = toIds(await listLocationsOfSiren(sql, siren));
-    if (restriction !== null && !stating.includes(restriction)) requireOwnBusiness(restriction, siren, []);
+    if (restriction !== null && !stating.includes(restriction))
+      requireOwnBusiness(restriction, siren, { locationIds: [], stating });
     throw new ApiError("declarant_not_found", {
       detail: `The business ${siren} has no settings. Create them with PUT /v1/e-reporting/declarants/${siren}.`,
     });
@@ -73,21 +85,65 @@ export async function requireDeclarant(
  * @throws `ApiError` declarant_not_found; location_forbidden
  */
 export async function resolveSettings(
+  { locations }: Pick<ReportingContext, "locations">,
   tx: SqlTransaction,
-  principal: Principal,
-  { siren, settings }: { siren: string; settings: DeclarantSettings },
+  { siren, settings, principal }: { siren: string; settings: DeclarantSettings; principal: Principal },
+  context: ObservabilityContext,
 ): Promise<StoredSettings> {
   const restriction = getReadRestrictionLocationId(principal);
+  if (restriction !== null && principal.location?.isSandbox) requireSandboxBusiness(siren, restriction);
   const stored = (await findDeclarant(tx, siren))?.settings.locationIds;
   const stating = toIds(await listLocationsOfSiren(tx, siren));
-  // Without settings, a key of one location sets up a business of this location only, whatever tills of others state.
-  const isOwn = stored === undefined && restriction !== null && stating.includes(restriction);
-  const present = stored ?? (isOwn ? [restriction] : stating);
-  requireOwnBusiness(restriction, siren, present);
   const named = settings.locationIds?.map((id) => id.toLowerCase());
+  async function listFirst(): Promise<string[]> {
+    // Whatever tills of others state, a key of one location sets up a business of this location only.
+    if (restriction !== null) return stating.includes(restriction) ? [restriction] : stating;
+    return named ?? omitSandboxes(locations, stating, context);
+  }
+  const present = stored ?? (await listFirst());
+  requireOwnBusiness(restriction, siren, { locationIds: present, stating });
   const locationIds = [...new Set(named ?? present)];
-  requireOwnBusiness(restriction, siren, locationIds);
+  requireOwnBusiness(restriction, siren, { locationIds, stating });
+  if (locationIds.length === 0)
+    throw new ApiError("declarant_not_found", {
+      detail: `No till has a SIRET that begins with ${siren}. Push one first, or send \`locationIds\`.`,
+    });
   return { ...settings, locationIds };
+}
+
+/** Anyone can create a sandbox, and state the SIREN of any business in its tills. */
+function requireSandboxBusiness(siren: string, locationId: string): void {
+  const own = buildSandboxCompanyNumbers(locationId);
+  if (siren !== own.siren)
+    throw new ApiError("location_forbidden", {
+      detail: `A sandbox can only set up its own fictional business, ${own.siren}. Its generated tills state the SIRET ${own.siretCode}.`,
+    });
+}
+
+/** The locations that are looked up at a time. */
+const lookedUpAtATime = 8;
+
+/** Returns those of the locations that are not sandboxes and still exist. */
+async function omitSandboxes(
+  locations: ReportingContext["locations"],
+  ids: readonly string[],
+  context: ObservabilityContext,
+): Promise<string[]> {
+  const isReal = async (id: string) => {
+    try {
+      return !(await locations.getById(id, context)).isSandbox;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "location_not_found") return false;
+      throw error;
+    }
+  };
+  const real: string[] = [];
+  for (let index = 0; index < ids.length; index += lookedUpAtATime) {
+    const group = ids.slice(index, index + lookedUpAtATime);
+    const found = await Promise.all(group.map(isReal));
+    real.push(...group.filter((_, place) => found[place]));
+  }
+  return real;
 }
 
 const toIds = (locations: readonly LocationOfSiren[]) => locations.map(({ locationId }) => locationId);

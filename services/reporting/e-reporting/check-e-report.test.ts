@@ -2,11 +2,15 @@ import { expect, it } from "vitest";
 import { checkEReport, type EReportCheckContext } from "./check-e-report.ts";
 import { buildEReportFile, type EReportFile } from "./e-report-file.ts";
 
-const context: EReportCheckContext = { now: "2027-09-21T08:00:00", isVatOnDebits: false, isIdUsed: false };
+const context: EReportCheckContext = {
+  now: "2027-09-21T08:00:00",
+  settings: { vatOnDebitsSince: null },
+  isIdUsed: false,
+};
 
 const shared = {
   ...{ id: "732829320-T-20270901-1", type: "IN" as const, createdAt: "2027-09-21T08:00:00", siren: "732829320" },
-  settings: { companyName: "Chez Marcel", platform: { number: "0123", name: "Plateforme" }, isVatOnDebits: false },
+  settings: { companyName: "Chez Marcel", platform: { number: "0123", name: "Plateforme" } },
   period: { first: "2027-09-01", last: "2027-09-10" },
 };
 
@@ -14,11 +18,10 @@ const buildTransactions = () =>
   buildEReportFile({
     ...shared,
     blocks: {
-      isVatOnDebits: false,
       transactions: [
         {
           ...{ day: "2027-09-01", currency: "EUR", category: "TPS1" },
-          ...{ taxExclusiveAmount: 100_550, taxTotal: 10_110, transactionsCount: 12 },
+          ...{ taxExclusiveAmount: 100_550, taxTotal: 10_110, transactionsCount: 12, isVatOnDebits: false },
           taxSubtotals: [
             { taxRate: 550, taxableAmount: 550, taxTotal: 30 },
             { taxRate: 1000, taxableAmount: 100_000, taxTotal: 10_080 },
@@ -32,7 +35,6 @@ const buildPayments = () =>
   buildEReportFile({
     ...shared,
     blocks: {
-      isVatOnDebits: false,
       payments: [{ day: "2027-09-01", currency: "EUR", subtotals: [{ taxRate: 1000, amount: -1_405 }] }],
     },
   });
@@ -81,7 +83,7 @@ const changes: [rules: string[], change: Change, context?: Partial<EReportCheckC
   [["G1.24"], (_, block) => ((block.TaxSubtotal[0] ?? never()).TaxPercent = "11")],
   [["G1.36"], (file) => ((file.TransactionsReport ?? never()).ReportPeriod.StartDate = "19990901")],
   [["G1.53"], (_, block) => (block.TaxTotal = "101.12")],
-  [["G1.67"], () => {}, { isVatOnDebits: true }],
+  [["G1.67"], () => {}, { settings: { vatOnDebitsSince: "2027-09-01" } }],
   [["G1.68"], (_, block) => (block.CategoryCode = "TPS2")],
   [["G6.22"], (_, __, document) => (document.Sender.Id["#"] = "12")],
   [["G6.25"], (file) => ((file.TransactionsReport ?? never()).ReportPeriod.StartDate = "20270910")],
@@ -111,6 +113,15 @@ it.each<[string[], (payment: { TaxPercent: string; CurrencyCode: string; Amount:
   const file = buildPayments();
   change(file.PaymentsReport?.Transactions[0]?.Payment.SubTotals[0] ?? never());
   expect(listFailed(file)).toEqual(expected);
+});
+
+it("tells which rules have nothing to apply to", () => {
+  const resultOf = (file: EReportFile, rule: string) =>
+    checkEReport(file, context).find((check) => check.rule === rule)?.result;
+  expect(["G1.53", "G7.07", "G8.02"].map((rule) => resultOf(buildTransactions(), rule))).toEqual([
+    ...["passed", "not_applicable", "not_checked"],
+  ]);
+  expect(["G1.53", "G7.07"].map((rule) => resultOf(buildPayments(), rule))).toEqual(["not_applicable", "passed"]);
 });
 
 it("tolerates one cent between a total and its rates, and states it", () => {

@@ -1,14 +1,14 @@
 import { currencyCodes } from "@pragma/contracts/currency";
-import type { EReportCheck } from "@pragma/contracts/e-reporting";
+import type { DeclarantSettings, EReportCheck } from "@pragma/contracts/e-reporting";
 import { findSirenFault } from "@pragma/contracts/siren";
+import { isVatOnDebits } from "./e-report.ts";
 import { type EReportFile, vatOnDebitsCode } from "./e-report-file.ts";
 
 /** What a file is checked against, besides itself. */
 export interface EReportCheckContext {
   /** The current date and time in France: YYYY-MM-DDTHH:MM:SS. */
   now: string;
-  /** Whether the business has chosen that VAT on services is due on debits. */
-  isVatOnDebits: boolean;
+  settings: Pick<DeclarantSettings, "vatOnDebitsSince">;
   /** Whether another file of the business has the same id. */
   isIdUsed: boolean;
 }
@@ -119,12 +119,13 @@ const rules: readonly Rule[] = [
   },
   {
     rule: "G1.67",
-    description: "Services state VAT on debits if the business has chosen it, and only then.",
-    check: (file, { isVatOnDebits }) =>
+    description: "Services state VAT on debits from the day on which the business has chosen it, and only then.",
+    check: (file, { settings }) =>
       checkAll(
         listTransactions(file),
-        ({ CategoryCode, TaxDueDateTypeCode }) =>
-          TaxDueDateTypeCode === (isVatOnDebits && CategoryCode === "TPS1" ? vatOnDebitsCode : undefined),
+        ({ Date: day, CategoryCode, TaxDueDateTypeCode }) =>
+          TaxDueDateTypeCode ===
+          (CategoryCode === "TPS1" && isVatOnDebits(toIsoDay(day), settings) ? vatOnDebitsCode : undefined),
         ({ Date: day, CategoryCode }) => `${CategoryCode} of ${day} states another option.`,
       ),
   },
@@ -308,7 +309,7 @@ export function checkEReport(file: EReportFile, context: EReportCheckContext): E
   return rules.map(({ rule, description, check }) => {
     if (!check) return { rule, description, result: "not_checked", checked: 0, difference: null, findings: [] };
     const { checked, findings, difference = null } = check(file, context);
-    const result = findings.length === 0 ? "passed" : "failed";
+    const result = findings.length > 0 ? "failed" : checked > 0 ? "passed" : "not_applicable";
     return { rule, description, result, checked, difference, findings: findings.slice(0, maxFindings) };
   });
 }
@@ -387,12 +388,18 @@ function isAmount(text: string, maxDecimals: number): boolean {
 
 function isFileDate(text: string): boolean {
   if (!/^\d{8}$/.test(text)) return false;
-  const day = `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`;
+  const day = toIsoDay(text);
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
-/** Exact for amounts with at most two decimals, which rule G1.14 requires. */
-const toCents = (text: string) => Math.round(Number(text) * 100);
+/** YYYY-MM-DD. */
+const toIsoDay = (day: string) => `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+
+/** The decimals beyond two, which rule G1.14 forbids, are ignored. */
+function toCents(text: string): number {
+  const [whole = "", decimals = ""] = text.split(".");
+  return Number(`${whole}${decimals.slice(0, 2).padEnd(2, "0")}`);
+}
 
 const toFileTime = (time: string) => time.replaceAll(/\D/g, "");

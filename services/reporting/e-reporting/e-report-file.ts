@@ -50,7 +50,7 @@ export interface EReportContent {
   /** When the file is created, in French local time: YYYY-MM-DDTHH:MM:SS. */
   createdAt: string;
   siren: string;
-  settings: Pick<DeclarantSettings, "companyName" | "platform" | "isVatOnDebits">;
+  settings: Pick<DeclarantSettings, "companyName" | "platform">;
   /** The first and the last day. */
   period: { first: string; last: string };
   blocks: EReportBlocks;
@@ -81,7 +81,7 @@ export function buildEReportFile(content: EReportContent): EReportFile {
             Transactions: blocks.transactions.map((block) => ({
               Date: toFileDate(block.day),
               TransactionsCurrency: block.currency,
-              ...(settings.isVatOnDebits && block.category === "TPS1" && { TaxDueDateTypeCode: vatOnDebitsCode }),
+              ...(block.isVatOnDebits && { TaxDueDateTypeCode: vatOnDebitsCode }),
               CategoryCode: block.category,
               TaxExclusiveAmount: toEuros(block.taxExclusiveAmount),
               TaxTotal: toEuros(block.taxTotal),

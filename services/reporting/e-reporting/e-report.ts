@@ -19,6 +19,8 @@ export interface TransactionsBlock {
   taxExclusiveAmount: number;
   taxTotal: number;
   transactionsCount: number;
+  /** Whether VAT is due on debits, which concerns services. */
+  isVatOnDebits: boolean;
   taxSubtotals: { taxRate: number; taxableAmount: number; taxTotal: number }[];
 }
 
@@ -30,10 +32,13 @@ export interface PaymentsBlock {
 }
 
 /** What a file of flux 10 contains: either transactions (10.3) or payments (10.4), never both (rule G6.29). */
-export type EReportBlocks = ({ transactions: TransactionsBlock[] } | { payments: PaymentsBlock[] }) & {
-  /** Whether services state that VAT is due on debits. */
-  isVatOnDebits: boolean;
-};
+export type EReportBlocks = { transactions: TransactionsBlock[] } | { payments: PaymentsBlock[] };
+
+/** Whether the business has chosen that VAT on services is due on debits on a day, YYYY-MM-DD. */
+export const isVatOnDebits = (
+  day: string,
+  { vatOnDebitsSince }: Pick<DeclarantSettings, "vatOnDebitsSince">,
+): boolean => vatOnDebitsSince !== null && day >= vatOnDebitsSince;
 
 /** Returns a block for each day, currency and category with sales, in this sequence. */
 export function buildTransactionsBlocks(days: readonly DayFigures[], settings: DeclarantSettings): TransactionsBlock[] {
@@ -59,6 +64,7 @@ export function buildTransactionsBlocks(days: readonly DayFigures[], settings: D
           taxExclusiveAmount: sum(rates.map(({ taxableAmount }) => taxableAmount)),
           taxTotal: sum(rates.map(({ taxTotal }) => taxTotal)),
           transactionsCount: sum(counted.map(({ count }) => count)),
+          isVatOnDebits: category === "TPS1" && isVatOnDebits(day, settings),
           taxSubtotals: rates,
         },
       ];
@@ -66,10 +72,12 @@ export function buildTransactionsBlocks(days: readonly DayFigures[], settings: D
   });
 }
 
-/** Returns a block for each day and currency in which something was received for services; none with VAT on debits. */
+/** Returns a block for each day and currency in which something was received for services without VAT on debits. */
 export function buildPaymentsBlocks(days: readonly DayFigures[], settings: DeclarantSettings): PaymentsBlock[] {
-  if (settings.isVatOnDebits) return [];
-  return groupByKey(sortDays(days), ({ day, currency }) => [day, currency]).flatMap((group) => {
+  return groupByKey(sortDays(days.filter(({ day }) => !isVatOnDebits(day, settings))), ({ day, currency }) => [
+    day,
+    currency,
+  ]).flatMap((group) => {
     const { day, currency } = group[0];
     const { receipts } = addUpEReportFigures(group.map(({ figures }) => figures));
     const subtotals = groupByKey(

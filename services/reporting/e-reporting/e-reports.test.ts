@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EReport, EReportPeriodList, EReportTransmission } from "@pragma/contracts/e-reporting";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { buildSandboxCompanyNumbers } from "@pragma/contracts/siren";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
@@ -116,9 +118,8 @@ function addOrder(
     counts.set(block, (counts.get(block) ?? new Set()).add(key));
     totals.set(rate, (totals.get(rate) ?? 0n) + BigInt(row.totalRow));
   }
-  const total = [...totals.values()].reduce((sum, part) => sum + part, 0n);
-  if (total === 0n || order.isCanceled || order.isTransferred) return;
-  for (const [rate, part] of splitExactly(
+  if ([...totals.values()].every((total) => total === 0n) || order.isCanceled || order.isTransferred) return;
+  for (const [rate, part] of splitByTotals(
     computeReceived(order),
     [...totals].sort(([one], [other]) => one - other),
   )) {
@@ -127,7 +128,7 @@ function addOrder(
   }
 }
 
-/** Money that stays with the restaurant: without change that was given, tips, what is on account, and what was overpaid. */
+/** Money that stays with the restaurant: without change, tips, what is on account, and what was paid beyond the total. */
 function computeReceived(order: OrderV2): bigint {
   const valid = order.paymentRowList.filter(({ status }) => status === "validated");
   const sumOf = (rows: typeof valid) => rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
@@ -135,8 +136,31 @@ function computeReceived(order: OrderV2): bigint {
     valid.filter(({ paymentType, paymentMode }) => paymentType === "payment" && paymentMode !== "debt"),
   );
   const settled = sumOf(valid.filter(({ paymentType }) => ["payment", "customerAccount"].includes(paymentType)));
-  const isOverpaid = order.total >= 0 && order.leftToPay === 0 && settled > BigInt(order.total);
-  return isOverpaid ? money - (settled - BigInt(order.total)) : money;
+  const owed = BigInt(Math.max(order.total, 0));
+  const beyond = [settled - owed, money - owed, 0n].reduce((one, other) => (one > other ? one : other));
+  return money - beyond;
+}
+
+/** In proportion to the totals; what is not between 0 and their sum first reduces the totals of the other sign. */
+function splitByTotals(amount: bigint, totals: [number, bigint][]): [number, bigint][] {
+  const addUp = (parts: [number, bigint][]) => parts.reduce((sum, [, part]) => sum + part, 0n);
+  const sum = addUp(totals);
+  if (amount === sum) return totals;
+  const ofSign = (sign: bigint) =>
+    totals.map(([rate, total]): [number, bigint] => [rate, total * sign > 0n ? total : 0n]);
+  const isMixed = addUp(ofSign(1n)) !== 0n && addUp(ofSign(-1n)) !== 0n;
+  if (!isMixed || (sum >= 0n ? amount >= 0n && amount < sum : amount <= 0n && amount > sum))
+    return splitExactly(amount, totals);
+  const sign = amount > sum ? 1n : -1n;
+  const canceling = ofSign(-sign);
+  const rest = amount - sum + addUp(canceling);
+  // Not all of the totals of the other sign are reduced.
+  if (rest * sign < 0n) {
+    const reduced = splitExactly(amount - sum, canceling);
+    return totals.map(([rate, total], index) => [rate, total + (reduced[index]?.[1] ?? 0n)]);
+  }
+  const added = splitExactly(rest, ofSign(sign));
+  return ofSign(sign).map(([rate, total], index) => [rate, total + (added[index]?.[1] ?? 0n)]);
 }
 
 /**
@@ -300,7 +324,12 @@ it("publishes once that a report can be taken, and once that it has changed", as
   expect(await publish()).toEqual(ready);
   expect((await take(siren, "transactions", "2026-05-21")).status).toBe(201);
   await pushRevision(3, 3_300);
-  expect(await publish()).toEqual([...ready, ["e_report.changed", "transactions", "2026-05-21"]]);
+  const changed = [...ready, ["e_report.changed", "transactions", "2026-05-21"]];
+  expect(await publish()).toEqual(changed);
+  // Sales that are put into another category change what was reported, too.
+  expect((await take(siren, "transactions", "2026-05-21")).status).toBe(201);
+  await putDeclarant(siren, { categories: [{ serviceType: "eatin", category: "TLB1" }] });
+  expect(await publish()).toEqual([...changed, ["e_report.changed", "transactions", "2026-05-21"]]);
 });
 
 it("leaves out orders that were invoiced to businesses, and has them again when they are included", async () => {
@@ -309,7 +338,7 @@ it("leaves out orders that were invoiced to businesses, and has them again when 
   await take(siren, "transactions", "2026-05-21");
   const body = { orderIds: [invoiced.id] };
   const excluded = await service.request("POST", "/v1/e-reporting/excluded-orders", { principal, body });
-  expect(await excluded.json()).toEqual({ newlyExcludedOrderIds: [invoiced.id] });
+  expect(await excluded.json()).toEqual({ newlyExcludedOrderIds: [invoiced.id], unknownOrderIds: [] });
   const report = await getReport(siren, "transactions", "2026-05-21");
   expect(report.state).toBe("changed");
   expect(report.transactions).toMatchObject([{ taxExclusiveAmount: 1_000, taxTotal: 100, transactionsCount: 1 }]);
@@ -322,8 +351,10 @@ it("leaves out orders that were invoiced to businesses, and has them again when 
 });
 
 it("has no payments with VAT on debits, and states it for services", async () => {
-  const { siren } = await startBusiness([buildSale(1_100)], { isVatOnDebits: true });
-  expect((await getReport(siren, "payments", "2026-05-01")).state).toBe("empty");
+  const { siren } = await startBusiness([buildSale(1_100)], { vatOnDebitsSince: day });
+  expect(await getReport(siren, "payments", "2026-05-01")).toMatchObject({
+    ...{ state: "empty", notReported: { otherSales: 1_100 } },
+  });
   const xml = await service.request("GET", `/v1/e-reports/${siren}/transactions/2026-05-21`, {
     principal: operator,
     headers: { accept: "application/xml" },
@@ -411,8 +442,8 @@ it("stays with the location that set up its business, whatever tills of others s
   expect(await (await service.request("GET", "/v1/e-reporting/declarants", { principal: owner })).json()).toMatchObject(
     list,
   );
-  expect((await service.request("GET", path, { principal: other })).status).toBe(404);
-  expect((await put(other, { locationIds: [other.location.id] })).status).toBe(404);
+  expect((await service.request("GET", path, { principal: other })).status).toBe(403);
+  expect((await put(other, { locationIds: [other.location.id] })).status).toBe(403);
   const both = [owner.location.id, other.location.id];
   expect((await put(owner, { locationIds: both })).status).toBe(403);
   // Only a key for all locations can tell that both belong to the business.
@@ -432,13 +463,46 @@ it("sets up the business of the key's own location although a till of somebody e
   expect(await response.json()).toMatchObject({ locationIds: [owner.location.id], otherLocationCount: 1 });
 });
 
+it("has only its own fictional business as a sandbox, and is in that of nobody else", async () => {
+  const { siren, siret } = newSiren();
+  const real = newLocation();
+  const location = service.accounts.addLocation({ isSandbox: true });
+  const sandbox = { ...real, location };
+  const own = buildSandboxCompanyNumbers(location.id);
+  await service.pushTills([buildTestTill([buildSale(1_100)], { siretCode: siret })], real.location.id);
+  for (const siretCode of [siret, own.siretCode])
+    await service.pushTills([buildTestTill([buildSale(1_100)], { siretCode })], location.id);
+  const put = (of: string, principal: Principal) =>
+    service.request("PUT", `/v1/e-reporting/declarants/${of}`, { principal, body: settings });
+  expect((await put(siren, sandbox)).status).toBe(403);
+  expect((await put(own.siren, sandbox)).status).toBe(201);
+  expect(await (await put(siren, operator)).json()).toMatchObject({ locationIds: [real.location.id] });
+});
+
+it.each(["companyName", "platform.name"])(
+  "rejects control characters in %s, which XML cannot contain",
+  async (path) => {
+    const { siren } = await startBusiness([buildSale(1_100)]);
+    const name = "A\u0008B";
+    const body = path === "companyName" ? { companyName: name } : { platform: { number: "0123", name } };
+    const response = await putDeclarant(siren, body);
+    expect(await response.json()).toMatchObject({ errors: [{ in: "body", path, message: expect.any(String) }] });
+  },
+);
+
 it("does not report the days of a period twice after a change of the VAT regime", async () => {
   const { siren } = await startBusiness([buildSale(1_100)]);
   await take(siren, "transactions", "2026-05-21");
   await putDeclarant(siren, { vatRegime: "quarterly" });
-  const report = await getReport(siren, "transactions", "2026-05-01");
-  expect(report).toMatchObject({ state: "ready", until: "2026-05-31", lastTransmission: null });
-  expect(await (await take(siren, "transactions", "2026-05-01")).json()).toMatchObject({ code: "e_report_overlap" });
+  const path = `/v1/e-reports/?siren=${siren}&kind=transactions&since=2026-04-01&until=2026-06-05`;
+  const { data } = await service.getJson(path, EReportPeriodList, operator);
+  expect(data.map(({ period, until, state }) => [period, until, state])).toEqual([
+    ["2026-04-01", "2026-04-30", "empty"],
+    ["2026-05-01", "2026-05-10", "empty"],
+    ["2026-05-11", "2026-05-20", "empty"],
+    ["2026-05-21", "2026-05-31", "taken"],
+    ["2026-06-01", "2026-06-30", "empty"],
+  ]);
 });
 
 it("is open while a till of the business states no valid SIRET", async () => {

@@ -13,20 +13,23 @@ type ExclusionServices = Pick<ReportingContext, "db" | "objects">;
 /** The maximum size of an order that is read, in bytes. A till cannot have a larger one. */
 const maxOrderBytes = 64 * 1024 * 1024;
 
-/** Excludes orders of a location. Returns those that were not excluded before. */
+/** Excludes orders of a location. Returns those that were not excluded before, and those that no till contains yet. */
 export async function excludeOrders(
   services: ExclusionServices,
   tx: SqlTransaction,
   { locationId, orderIds }: { locationId: string; orderIds: readonly string[] },
-): Promise<string[]> {
+): Promise<{ inserted: string[]; unknown: string[] }> {
   // A till that is stored at the same time either finds the exclusion, or is found here.
   await lockInTransaction(tx, services.db, `location ${locationId}`);
   const inserted = await insertExcludedOrders(tx, { locationId, orderIds });
-  for (const till of await listTillsOfOrders(tx, { locationId, orderIds: inserted })) {
-    const excluded = [...new Set([...till.excludedOrderIds, ...till.orderIds])];
-    await storeExcludedFigures(services, tx, { locationId, tillId: till.tillId, orderIds: excluded });
+  const tills = await listTillsOfOrders(tx, { locationId, orderIds });
+  for (const { tillId, excludedOrderIds, orderIds: contained } of tills) {
+    const excluded = [...new Set([...excludedOrderIds, ...contained])];
+    if (excluded.length === excludedOrderIds.length) continue;
+    await storeExcludedFigures(services, tx, { locationId, tillId, orderIds: excluded });
   }
-  return inserted;
+  const known = new Set(tills.flatMap(({ orderIds: contained }) => contained));
+  return { inserted, unknown: [...new Set(orderIds)].filter((id) => !known.has(id)) };
 }
 
 /** Ends the exclusion of an order. Returns whether it was excluded. */

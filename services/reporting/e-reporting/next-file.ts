@@ -38,7 +38,7 @@ export async function createNextFile(
   const createdAt = toFrenchTime(takenAt);
   const file = buildEReportFile({ ...{ id, type, createdAt, siren, settings, blocks }, period });
   const isIdUsed = await isTransmissionIdUsed(sql, siren, id);
-  const checks = checkEReport(file, { now: createdAt, isVatOnDebits: settings.isVatOnDebits, isIdUsed });
+  const checks = checkEReport(file, { now: createdAt, settings, isIdUsed });
   return { number, id, type, takenAt, xml: writeEReportXml(file), checks };
 }
 

@@ -24,10 +24,32 @@ describe("the period of a day", () => {
 
 it("lists the periods of a range without a gap", () => {
   const range = { since: "2027-02-15", until: "2027-03-11" };
-  expect(listPeriods("transactions", "monthly", range).map(({ first, last }) => [first, last])).toEqual([
+  const periods = listPeriods({ kind: "transactions", regime: "monthly", taken: [] }, range);
+  expect(periods.map(({ first, last }) => [first, last])).toEqual([
     ["2027-02-11", "2027-02-20"],
     ["2027-02-21", "2027-02-28"],
     ["2027-03-01", "2027-03-10"],
     ["2027-03-11", "2027-03-20"],
+  ]);
+});
+
+it("keeps the bounds of periods that were taken before the regime changed, and has each day once", () => {
+  const range = { since: "2027-01-01", until: "2027-06-30" };
+  const boundsOf = (regime: "exempt" | "monthly", taken: { first: string; last: string }[]) =>
+    listPeriods({ kind: "transactions", regime, taken }, range).map(({ first, last, dueOn }) => [first, last, dueOn]);
+  const decade = { first: "2027-03-11", last: "2027-03-20" };
+  expect(boundsOf("exempt", [decade])).toEqual([
+    ["2027-01-01", "2027-02-28", "2027-03-31"],
+    ["2027-03-01", "2027-03-10", "2027-03-20"],
+    ["2027-03-11", "2027-03-20", "2027-03-31"],
+    ["2027-03-21", "2027-03-31", "2027-04-10"],
+    ["2027-04-01", "2027-04-30", "2027-05-31"],
+    ["2027-05-01", "2027-06-30", "2027-07-31"],
+  ]);
+  const twoMonths = { first: "2027-03-01", last: "2027-04-30" };
+  expect(boundsOf("monthly", [twoMonths]).slice(5, 8)).toEqual([
+    ["2027-02-21", "2027-02-28", "2027-03-10"],
+    ["2027-03-01", "2027-04-30", "2027-05-31"],
+    ["2027-05-01", "2027-05-10", "2027-05-20"],
   ]);
 });

@@ -27,16 +27,38 @@ export function findPeriod(kind: EReportKind, regime: VatRegime, day: string): E
   });
 }
 
-/** Returns the periods with at least one day of a range, earliest first. */
+/** The first and the last day of a period. */
+type Bounds = Pick<EReportPeriod, "first" | "last">;
+
+interface PeriodsQuery {
+  kind: EReportKind;
+  regime: VatRegime;
+  /** The periods whose reports were taken, maybe when the business had another regime. They do not overlap. */
+  taken: readonly Bounds[];
+}
+
+/** The regimes with shorter and shorter periods. */
+const regimes: readonly VatRegime[] = ["exempt", "simplified", "quarterly", "monthly"];
+
+/**
+ * Returns the periods with at least one day of a range, earliest first. Each day is in one period: periods that were taken
+ * keep their bounds, and the days beside them are in shorter periods if those of the regime would overlap them.
+ */
 export function listPeriods(
-  kind: EReportKind,
-  regime: VatRegime,
+  { kind, regime, taken }: PeriodsQuery,
   { since, until }: { since: string; until: string },
 ): EReportPeriod[] {
   const periods: EReportPeriod[] = [];
   const end = Temporal.PlainDate.from(until);
   for (let day = Temporal.PlainDate.from(since); Temporal.PlainDate.compare(day, end) <= 0; ) {
-    const period = findPeriod(kind, regime, day.toString());
+    const candidates = [regime, ...regimes].map((each) => findPeriod(kind, each, day.toString()));
+    const isPossible = (candidate: EReportPeriod) =>
+      taken.every(
+        ({ first, last }) =>
+          last < candidate.first || first > candidate.last || (first === candidate.first && last === candidate.last),
+      );
+    const period = candidates.find(isPossible);
+    if (!period) throw new Error(`Periods that were taken overlap on ${day}.`);
     periods.push(period);
     day = Temporal.PlainDate.from(period.last).add({ days: 1 });
   }

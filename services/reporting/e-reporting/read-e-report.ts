@@ -1,13 +1,21 @@
 import { createDayFormatter } from "@pragma/contracts/date-time";
-import type { EReportKind, EReportState, OpenDay } from "@pragma/contracts/e-reporting";
+import type { EReport, EReportKind, EReportState, OpenDay } from "@pragma/contracts/e-reporting";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { Temporal } from "temporal-polyfill";
 import { sum } from "../calculation/groups.ts";
 import type { ReportingContext } from "../context.ts";
 import { listLocationsOfBusiness } from "./access.ts";
+import { findCategory } from "./categories.ts";
 import { areBlocksEqual, compareBlocks } from "./compare-blocks.ts";
-import { buildPaymentsBlocks, buildTransactionsBlocks, type DayFigures, type EReportBlocks } from "./e-report.ts";
+import {
+  buildPaymentsBlocks,
+  buildTransactionsBlocks,
+  type DayFigures,
+  type EReportBlocks,
+  isVatOnDebits,
+} from "./e-report.ts";
 import { type EReportPeriod, listPeriods } from "./periods.ts";
 import type { StoredSettings } from "./queries/declarants.ts";
 import {
@@ -18,7 +26,7 @@ import {
   type UnclosedDay,
 } from "./queries/figures.ts";
 import { listTransmissionsOfDays, type StoredTransmission } from "./queries/transmissions.ts";
-import { type EReportFigures, subtractEReportFigures } from "./till-e-figures.ts";
+import { addUpOthers, type EReportFigures, subtractEReportFigures } from "./till-e-figures.ts";
 
 /** What e-reports are read from. */
 export type EReportServices = Pick<ReportingContext, "db" | "locationCurrencies">;
@@ -40,12 +48,13 @@ export interface PeriodReport {
   lastTransmission: StoredTransmission | undefined;
   changes: ReturnType<typeof compareBlocks>;
   tills: StoredTillEFigures[];
-  /** Files of periods with other bounds, from before a change of the VAT regime. */
-  overlapping: StoredTransmission[];
   excludedOrders: { locationId: string; orderId: string; day: string }[];
-  unattributedReceipts: number;
+  /** For payments, what was received or is owed and is not in the report; null for transactions. */
+  notReported: NonNullable<EReport["notReported"]> | null;
 }
 
+/** Two months. */
+const maxPeriodDays = 62;
 /** A location without a currency is in France, like its SIRET. */
 const defaultCurrency = "EUR";
 const maxOpenDays = 100;
@@ -57,16 +66,21 @@ export async function readPeriodReports(
   { siren, settings, kind, since, until }: EReportQuery,
   context: ObservabilityContext,
 ): Promise<PeriodReport[]> {
-  const periods = listPeriods(kind, settings.vatRegime, { since, until });
+  const transmissions = await listTransmissionsOfDays(
+    sql,
+    { siren, kind },
+    { since: addDays(since, -maxPeriodDays), until: addDays(until, maxPeriodDays) },
+  );
+  const taken = transmissions.map(({ period: first, until: last }) => ({ first, last }));
+  const periods = listPeriods({ kind, regime: settings.vatRegime, taken }, { since, until });
   const [first, last] = [periods[0]?.first, periods.at(-1)?.last];
   if (first === undefined || last === undefined) return [];
   const range = { since: first, until: last };
   const { locations } = await listLocationsOfBusiness(sql, siren, settings);
   const locationIds = locations.map(({ locationId }) => locationId);
-  const [tills, unclosed, transmissions, currencies] = await Promise.all([
+  const [tills, unclosed, currencies] = await Promise.all([
     listTillEFigures(sql, siren, locationIds, range),
     listUnclosedDays(sql, locationIds, periods, maxOpenDays),
-    listTransmissionsOfDays(sql, { siren, kind }, range),
     services.locationCurrencies(locationIds, context),
   ]);
   const currencyOf = new Map(locationIds.map((id, index) => [id, currencies[index] ?? defaultCurrency]));
@@ -74,29 +88,24 @@ export async function readPeriodReports(
   return periods.map((period): PeriodReport => {
     const tillsOfPeriod = tills.filter((till) => isWithin(till, period));
     const content = buildContent(tillsOfPeriod, currencyOf, { kind, settings });
-    const overlapping = transmissions.filter(
-      ({ period: first, until: last }) => first <= period.last && last >= period.first,
-    );
-    const ofPeriod = overlapping.filter((each) => each.period === period.first && each.until === period.last);
-    const lastTransmission = ofPeriod.at(-1);
+    const lastTransmission = transmissions.find((each) => each.period === period.first);
     const openDays = listOpenDays(period, [...content.tooLarge, ...unclosed], locations);
     const { blocks } = content;
     return {
       ...{ period, blocks, openDays, lastTransmission, tills: tillsOfPeriod },
       state: findState({ blocks, openDays, lastTransmission }),
       changes: lastTransmission ? compareBlocks(lastTransmission.blocks, blocks) : [],
-      overlapping: overlapping.filter((each) => !ofPeriod.includes(each)),
       excludedOrders: tillsOfPeriod.flatMap(({ locationId, day, excludedOrderIds }) =>
         excludedOrderIds.map((orderId) => ({ locationId, orderId, day })),
       ),
-      unattributedReceipts: content.unattributedReceipts,
+      notReported: content.notReported,
     };
   });
 }
 
 interface PeriodContent {
   blocks: EReportBlocks;
-  unattributedReceipts: number;
+  notReported: PeriodReport["notReported"];
   /** A day of the period, if one of its sums is too large to be represented. */
   tooLarge: UnclosedDay[];
 }
@@ -107,13 +116,11 @@ function buildContent(
   { kind, settings }: Pick<EReportQuery, "kind" | "settings">,
 ): PeriodContent {
   const build = (days: readonly DayFigures[]): PeriodContent => ({
-    blocks: {
-      isVatOnDebits: settings.isVatOnDebits,
-      ...(kind === "transactions"
+    blocks:
+      kind === "transactions"
         ? { transactions: buildTransactionsBlocks(days, settings) }
-        : { payments: buildPaymentsBlocks(days, settings) }),
-    },
-    unattributedReceipts: sum(days.map(({ figures }) => figures.unattributedReceipts)),
+        : { payments: buildPaymentsBlocks(days, settings) },
+    notReported: kind === "payments" ? computeNotReported(days, settings) : null,
     tooLarge: [],
   });
   try {
@@ -125,6 +132,19 @@ function buildContent(
       .map(({ locationId, day }) => ({ locationId, day, state: "without_figures" as const }));
     return { ...build([]), tooLarge };
   }
+}
+
+function computeNotReported(
+  days: readonly DayFigures[],
+  settings: StoredSettings,
+): NonNullable<PeriodReport["notReported"]> {
+  const otherSales = days.flatMap(({ day, figures }) =>
+    figures.receipts.filter((receipt) => isVatOnDebits(day, settings) || findCategory(receipt, settings) !== "TPS1"),
+  );
+  return {
+    otherSales: sum(otherSales.map(({ amount }) => amount)),
+    ...addUpOthers(days.map(({ figures }) => figures.others)),
+  };
 }
 
 function findState({
@@ -154,11 +174,19 @@ function listOpenDays(
 
 const maxDay = (one: string, other: string) => (one > other ? one : other);
 
-/** Returns the date in the location that is furthest behind: a period ends when its last day has ended in all of them. */
+/**
+ * Returns the date in the location that is furthest behind, or in Paris: a period ends when its last day has ended in all
+ * of them, because the administration checks that the file is created after it, in French local time.
+ */
 export function findEarliestToday(locations: readonly Pick<LocationOfSiren, "timeZone">[], now = new Date()): string {
-  const zones = locations.length > 0 ? locations.map(({ timeZone }) => timeZone) : ["Europe/Paris"];
-  return zones.map((timeZone) => createDayFormatter(timeZone)(now.toISOString())).sort()[0] ?? "";
+  return (
+    ["Europe/Paris", ...locations.map(({ timeZone }) => timeZone)]
+      .map((timeZone) => createDayFormatter(timeZone)(now.toISOString()))
+      .sort()[0] ?? ""
+  );
 }
+
+const addDays = (day: string, days: number) => Temporal.PlainDate.from(day).add({ days }).toString();
 
 function addUpDays(tills: readonly StoredTillEFigures[], currencyOf: ReadonlyMap<string, string>): DayFigures[] {
   return tills.flatMap(({ day, locationId, figures, excludedFigures }): DayFigures[] => {

@@ -3,9 +3,8 @@ import type { PosOrderData } from "@pragma/contracts/order-data";
 import { readSiren } from "@pragma/contracts/siren";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { groupByKey, sum } from "../calculation/groups.ts";
-import type { ReportableOrder } from "../calculation/reportable-orders.ts";
-import { computeOrderSettlement } from "../calculation/settlement/order-settlement.ts";
-import { splitAmount } from "./split-amount.ts";
+import { isPaymentReducingAmountDue, type ReportableOrder } from "../calculation/reportable-orders.ts";
+import { splitReceived } from "./split-amount.ts";
 
 /** What decides about the category of a sale, besides its VAT rate. Every row of an order has the same. */
 export interface SaleKind {
@@ -35,9 +34,20 @@ export interface EReportFigures {
   /** The number of orders by the VAT rates that they contain, because an order counts once in each of its categories. */
   orders: (SaleKind & { taxRates: number[]; count: number })[];
   receipts: RateReceipts[];
-  /** Received for orders without a product at any price, so that it has no VAT rate. */
-  unattributedReceipts: number;
+  others: OtherReceipts;
 }
+
+/** What was received besides `receipts`, or is still owed. */
+export type OtherReceipts = Record<(typeof otherReceiptNames)[number], number>;
+
+const otherReceiptNames = [
+  ...(["onAccount", "tips", "beyondTotal", "unsoldOrders"] as const),
+  ...(["withoutVatRate", "deposits", "accountSettlements"] as const),
+] as const;
+
+export const noOtherReceipts: OtherReceipts = {
+  ...{ onAccount: 0, tips: 0, beyondTotal: 0, unsoldOrders: 0, withoutVatRate: 0, deposits: 0, accountSettlements: 0 },
+};
 
 /** What is stored of a till for e-reports. */
 export interface TillEReportData {
@@ -51,14 +61,18 @@ export interface TillEReportData {
 }
 
 export function computeTillEReportData(
-  { siretCode }: Pick<TillV2, "siretCode">,
+  { siretCode, financialMovementList }: Pick<TillV2, "siretCode" | "financialMovementList">,
   orders: readonly ReportableOrder[],
   timeZone: string,
 ): TillEReportData {
   const siret = siretCode ?? "";
   const siren = readSiren(siret);
   try {
-    return { siret, siren, timeZone, figures: JSON.stringify(computeEReportFigures(orders)) };
+    const { others, ...figures } = computeEReportFigures(orders);
+    const sumOf = (type: TillV2["financialMovementList"][number]["type"]) =>
+      sum(financialMovementList.filter((movement) => movement.type === type).map(({ amount }) => amount));
+    const movements = { deposits: sumOf("deposit"), accountSettlements: sumOf("customerAccount") };
+    return { siret, siren, timeZone, figures: JSON.stringify({ ...figures, others: { ...others, ...movements } }) };
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return { siret, siren, timeZone, figures: null };
     throw error;
@@ -67,7 +81,7 @@ export function computeTillEReportData(
 
 /** Returns the figures of these orders. @throws `AmountOutOfRangeError` if a sum is too large */
 export function computeEReportFigures(orders: readonly ReportableOrder[]): EReportFigures {
-  return addUpEReportFigures(orders.filter(({ isSale }) => isSale).map(computeOrderFigures));
+  return addUpEReportFigures(orders.map(computeOrderFigures));
 }
 
 /** Returns the sums of figures by service type, room type and VAT rate, sorted by these. */
@@ -88,8 +102,14 @@ export function addUpEReportFigures(figures: readonly EReportFigures[]): EReport
     figures.flatMap((each) => each.receipts),
     ({ serviceType, roomType, taxRate }) => [serviceType, roomType, taxRate],
   ).map((group) => ({ ...group[0], amount: sum(group.map(({ amount }) => amount)) }));
-  return { sales, orders, receipts, unattributedReceipts: sum(figures.map((each) => each.unattributedReceipts)) };
+  return { sales, orders, receipts, others: addUpOthers(figures.map((each) => each.others)) };
 }
+
+const mapOthers = (compute: (name: keyof OtherReceipts) => number): OtherReceipts =>
+  Object.fromEntries(otherReceiptNames.map((name) => [name, compute(name)])) as OtherReceipts;
+
+export const addUpOthers = (others: readonly OtherReceipts[]): OtherReceipts =>
+  mapOthers((name) => sum(others.map((each) => each[name])));
 
 /** Returns the figures without those of orders that they contain. Sums of 0 are left out. */
 export function subtractEReportFigures(figures: EReportFigures, excluded: EReportFigures): EReportFigures {
@@ -97,9 +117,9 @@ export function subtractEReportFigures(figures: EReportFigures, excluded: ERepor
     sales: excluded.sales.map((row) => ({ ...row, taxable: -row.taxable, tax: -row.tax })),
     orders: excluded.orders.map((row) => ({ ...row, count: -row.count })),
     receipts: excluded.receipts.map((row) => ({ ...row, amount: -row.amount })),
-    unattributedReceipts: -excluded.unattributedReceipts,
+    others: mapOthers((name) => 0 - excluded.others[name]),
   };
-  const { sales, orders, receipts, unattributedReceipts } = addUpEReportFigures([figures, negated]);
+  const { sales, orders, receipts, others } = addUpEReportFigures([figures, negated]);
   const counted = orders.filter(({ count }) => count !== 0);
   return {
     // A rate whose orders are all excluded is not reported at all.
@@ -114,7 +134,7 @@ export function subtractEReportFigures(figures: EReportFigures, excluded: ERepor
     ),
     orders: counted,
     receipts: receipts.filter(({ amount }) => amount !== 0),
-    unattributedReceipts,
+    others,
   };
 }
 
@@ -129,8 +149,8 @@ function computeOrderFigures(reportable: ReportableOrder): EReportFigures {
       total: sum(group.map(({ row }) => row.totalRow)),
     }))
     .sort((one, other) => one.taxRate - other.taxRate);
-  const received = computeReceived(reportable);
-  const parts = splitAmount(
+  const { received, ...others } = computeReceived(reportable);
+  const parts = splitReceived(
     received,
     byRate.map(({ total }) => total),
   );
@@ -141,20 +161,25 @@ function computeOrderFigures(reportable: ReportableOrder): EReportFigures {
       const amount = parts?.[index] ?? 0;
       return amount === 0 ? [] : { ...kind, taxRate, amount };
     }),
-    unattributedReceipts: parts ? 0 : received,
+    others: { ...noOtherReceipts, ...others, withoutVatRate: parts ? 0 : received },
   };
 }
 
 /**
  * Returns what the restaurant received for an order: its payments without change, tips, and what was paid beyond its total,
- * which it owes to the guest. A payment on account (`customerAccount`, or with the mode `debt`) is not received yet.
+ * which it owes to the guest, whatever the point of sale states as left to pay. A payment on account (`customerAccount`, or
+ * with the mode `debt`) is not received yet.
  */
-function computeReceived(reportable: ReportableOrder): number {
-  const { order, payments } = reportable;
-  const isReceived = ({ paymentType, paymentMode }: (typeof payments)[number]) =>
-    paymentType === "payment" && paymentMode !== "debt";
-  const received = sum(payments.filter(isReceived).map(({ amount }) => amount));
-  const { paid, overpaid, includesChange } = computeOrderSettlement(reportable);
-  const excess = includesChange ? paid - order.total : overpaid;
-  return received - excess;
+function computeReceived({ order, isSale, payments }: ReportableOrder) {
+  const sumOf = (isIncluded: (payment: (typeof payments)[number]) => boolean) =>
+    sum(payments.filter(isIncluded).map(({ amount }) => amount));
+  const settled = sumOf(isPaymentReducingAmountDue);
+  const money = sumOf(({ paymentType, paymentMode }) => paymentType === "payment" && paymentMode !== "debt");
+  const tips = sum(
+    payments.map(({ paymentType, amount, tipAmount }) => (paymentType === "tip" ? amount : (tipAmount ?? 0))),
+  );
+  if (!isSale) return { received: 0, onAccount: 0, tips, beyondTotal: 0, unsoldOrders: money };
+  const total = Math.max(order.total, 0);
+  const beyondTotal = Math.max(settled - total, money - total, 0);
+  return { received: money - beyondTotal, onAccount: settled - money, tips, beyondTotal, unsoldOrders: 0 };
 }

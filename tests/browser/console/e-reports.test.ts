@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
+import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { buildCompanyNumbers } from "@pragma/simulator/siret";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { getSharedPragmaUnderTest } from "../../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../../harness/test-location.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { buildCompanyNumbers } from "@pragma/simulator/siret";
 import type { ContractTestFixture } from "../contract-fixture.ts";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
@@ -184,13 +184,6 @@ export const eReportingContractTestCases: TagContractTestCases = {
         body: acceptance,
       }),
       e_report_unchanged: async (fixture) => ({ path: await takeReport(fixture), body: acceptance }),
-      e_report_overlap: async (fixture) => {
-        const path = await takeReport(fixture);
-        const { product, testLocation } = fixture;
-        const body = { ...settings, vatRegime: "quarterly" };
-        await testLocation.request("PUT", `/v1/e-reporting/declarants/${path.siren}`, { body, key: product.adminKey });
-        return { path: { ...path, period: "2026-04-01" }, body: acceptance };
-      },
       e_report_check_failed: async (fixture) => ({
         path: await createBusiness(fixture, { change: (till) => till.replaceAll('"taxRate":10,', '"taxRate":15,') }),
         body: acceptance,

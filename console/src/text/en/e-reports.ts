@@ -4,7 +4,8 @@ export const eReportTexts = {
   eReports: {
     title: "E-reporting",
     summary: "Sales to private customers and payments for the French tax administration, by period",
-    noBusiness: "No business is set up for e-reporting.",
+    noBusiness:
+      "This key can read no business with e-reporting settings. A business with several locations needs a key for all locations.",
     setUp: "Set up a business",
     change: "Change the settings",
     settingsOf: (business: string) => `E-reporting settings of ${business}`,
@@ -19,7 +20,9 @@ export const eReportTexts = {
       exempt: "Exempt (franchise en base)",
     },
     vatRegimeHint: "The accountant of the restaurant knows it. It determines the periods.",
-    isVatOnDebits: "VAT on services is due on debits, so payments are not reported",
+    vatOnDebitsSince: "VAT on services is due on debits since",
+    vatOnDebitsHint:
+      "Only if the business has chosen it: VAT is then due when it is invoiced, and payments are not reported from this day.",
     platformNumber: "Number of the approved platform",
     platformHint: "Four digits (matricule of the plateforme agréée).",
     platformName: "Name of the approved platform",
@@ -77,14 +80,37 @@ export const eReportTexts = {
     checks: "Rules of the administration",
     rule: "Rule",
     result: "Result",
-    results: { passed: "Passed", failed: "Failed", not_checked: "Checked by the administration" },
-    findings: "Findings",
+    results: {
+      passed: "Passed",
+      failed: "Failed",
+      not_applicable: "Not applicable",
+      not_checked: "Checked by the administration",
+    },
+    findings: "What it requires",
     excluded: (count: number) =>
       plural(count, {
         one: "# order is left out: it has an invoice to a company",
         other: "# orders are left out: they have invoices to companies",
       }),
-    unattributed: (amount: string) =>
-      `${amount} was received for orders whose products have no price. It has no VAT rate, so it is not in this report.`,
+    notReported: "Not in this report",
+    notReportedHint:
+      "The accountant decides whether VAT is due on deposits and on what was received for earlier sales.",
+    notReportedAmounts: {
+      otherSales: "Received for goods, and for services with VAT on debits",
+      onAccount: "Sold on account, and not received yet",
+      tips: "Tips",
+      beyondTotal: "Paid beyond the totals of orders",
+      unsoldOrders: "Received for canceled and transferred orders",
+      withoutVatRate: "Received for orders without a price",
+      deposits: "Deposits",
+      accountSettlements: "Received for earlier sales on account",
+    },
+    noChanges: "The number of orders, or the option of VAT on debits, has changed. All amounts are the same.",
+    files: "Files that were taken",
+    file: "File",
+    type: "Type",
+    takenAt: "Taken",
+    hash: "SHA-256",
+    late: "Late",
   },
 };

@@ -7,7 +7,6 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { Temporal } from "temporal-polyfill";
 import { v5 as uuidV5 } from "uuid";
 import { listLocationsOfBusiness } from "../access.ts";
-import { findPeriod, listPeriods } from "../periods.ts";
 import { findDeclarant } from "../queries/declarants.ts";
 import { type EReportServices, findEarliestToday, type PeriodReport, readPeriodReports } from "../read-e-report.ts";
 
@@ -59,16 +58,14 @@ export function publishEReportEvents(services: EReportServices, siren: string, n
       // The periods that ended since the last comparison have a day in this range.
       const endedSince = comparedUntil ?? addDays(today, -firstComparedDays);
       for (const kind of eReportKinds) {
-        const ended = listPeriods(kind, settings.vatRegime, { since: endedSince, until: yesterday });
-        const changed = changedDays.map((day) => findPeriod(kind, settings.vatRegime, day));
-        const concerned = new Map(
-          [...ended.filter(({ last }) => last < today), ...changed].map((each) => [each.first, each]),
-        );
-        for (const { first, last } of concerned.values()) {
-          const query = { siren, settings, kind, since: first, until: last };
-          const [report] = await readPeriodReports(services, tx, query, context);
-          if (report) await publishState(tx, { siren, kind, report, locations });
-        }
+        const read = (since: string, until: string) =>
+          readPeriodReports(services, tx, { siren, settings, kind, since, until }, context);
+        const reports = endedSince <= yesterday ? await read(endedSince, yesterday) : [];
+        const compared = reports.filter(({ period: { last } }) => last < today);
+        for (const day of changedDays)
+          if (!compared.some(({ period: { first, last } }) => first <= day && day <= last))
+            compared.push(...(await read(day, day)));
+        for (const report of compared) await publishState(tx, { siren, kind, report, locations });
       }
       await tx`update e_declarants set compared_until = ${today}::text::date where siren = ${siren}`;
     }),

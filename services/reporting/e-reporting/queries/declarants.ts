@@ -19,6 +19,12 @@ export async function upsertDeclarant(
   tx: SqlTransaction,
   { siren, settings }: Pick<StoredDeclarant, "siren" | "settings">,
 ): Promise<StoredDeclarant & { isNew: boolean }> {
+  // The periods that were taken are compared with the new settings.
+  await tx`
+    insert into e_changed_days (location_id, siren, day)
+    select ${settings.locationIds[0] ?? null}::uuid, siren, period from e_transmissions
+    where siren = ${siren} and ${settings.locationIds.length > 0} group by siren, period order by period
+    on conflict do nothing`;
   const [row] = await tx<[StoredDeclarant & { isNew: boolean }]>`
     insert into e_declarants as existing (siren, settings) values (${siren}, ${tx.json(settings as never)})
     on conflict (siren) do update set settings = excluded.settings, updated_at = now(), compared_until = null

@@ -27,16 +27,16 @@ const columns = (sql: SqlClient | SqlTransaction) => sql`
 const isOfPeriod = (sql: SqlClient | SqlTransaction, { siren, kind, period }: PeriodKey) =>
   sql`siren = ${siren} and kind = ${kind} and period = ${period}::text::date`;
 
-/** Returns the last transmission of each period with days in a range, by the first day and the last day of the periods. */
+/** Returns the last transmission of each period with days in a range, by the first day of the periods. */
 export async function listTransmissionsOfDays(
   sql: SqlClient | SqlTransaction,
   { siren, kind }: Pick<PeriodKey, "siren" | "kind">,
   { since, until }: { since: string; until: string },
 ): Promise<StoredTransmission[]> {
   return sql<StoredTransmission[]>`
-    select distinct on (e_transmissions.period, e_transmissions.until) ${columns(sql)} from e_transmissions
+    select distinct on (e_transmissions.period) ${columns(sql)} from e_transmissions
     where siren = ${siren} and kind = ${kind} and period <= ${until}::text::date and until >= ${since}::text::date
-    order by e_transmissions.period, e_transmissions.until, number desc`;
+    order by e_transmissions.period, number desc`;
 }
 
 /** Returns the transmissions of a period, latest first. */
@@ -51,9 +51,9 @@ export async function listTransmissions(
 export async function findTransmissionFile(
   sql: SqlClient,
   key: PeriodKey & { number: number },
-): Promise<{ file: string; sha256: string } | undefined> {
-  const [row] = await sql<{ file: string; sha256: string }[]>`
-    select file, sha256 from e_transmissions where ${isOfPeriod(sql, key)} and number = ${key.number}`;
+): Promise<{ id: string; file: string; sha256: string } | undefined> {
+  const [row] = await sql<{ id: string; file: string; sha256: string }[]>`
+    select id, file, sha256 from e_transmissions where ${isOfPeriod(sql, key)} and number = ${key.number}`;
   return row;
 }
 

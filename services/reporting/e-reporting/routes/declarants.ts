@@ -1,3 +1,4 @@
+import type { AuditDetails } from "@pragma/contracts/audit";
 import { Declarant, PutDeclarantRequest, sirenParameter, WrongSiretList } from "@pragma/contracts/e-reporting";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { findSiretFault } from "@pragma/contracts/siren";
@@ -15,7 +16,7 @@ import {
   requireDeclarant,
   resolveSettings,
 } from "../access.ts";
-import { countDeclarants, listDeclarants, upsertDeclarant } from "../queries/declarants.ts";
+import { countDeclarants, listDeclarants, type StoredSettings, upsertDeclarant } from "../queries/declarants.ts";
 import { listWrongSirets } from "../queries/figures.ts";
 
 export const eReportingRouteDefaults = { tag: "E-reporting", audience: "public", scope: "accounting:write" } as const;
@@ -36,10 +37,12 @@ export const putDeclarantRoute = defineReportingRoute({
     201: { description: "The business with its first settings", schema: Declarant },
   },
   errors: ["declarant_not_found", "location_forbidden"],
-  async handle({ params: { siren }, body, principal, services: { db }, audit }) {
+  async handle({ params: { siren }, body, principal, services, context, audit }) {
+    const { db } = services;
     return db.transaction(async (tx) => {
       await lockInTransaction(tx, db, `e-reporting settings ${siren}`);
-      const settings = await resolveSettings(tx, principal, { siren, settings: body });
+      const request = { siren, settings: body, principal };
+      const settings = await resolveSettings(services, tx, request, context);
       const { isNew, ...declarant } = await upsertDeclarant(tx, { siren, settings });
       const business = await listLocationsOfBusiness(tx, siren, settings);
       const [only] = business.locations.length === 1 ? business.locations : [];
@@ -47,7 +50,7 @@ export const putDeclarantRoute = defineReportingRoute({
         action: "e_report_declarant.changed",
         locationId: only?.locationId ?? null,
         target: { type: "e_report_declarant", id: siren },
-        details: { vatRegime: settings.vatRegime, isVatOnDebits: settings.isVatOnDebits },
+        details: toAuditDetails(settings),
       });
       return jsonResponse(isNew ? 201 : 200, toDeclarant({ ...declarant, ...business }));
     });
@@ -113,7 +116,7 @@ export const listWrongSiretsRoute = defineReportingRoute({
   operationId: "listWrongSirets",
   ...eReportingRouteDefaults,
   summary: "List wrong SIRETs of tills",
-  description: `Returns the SIRETs of tills that are wrong, so that these tills are in no e-report, latest day first: at most ${maxWrongSirets}. Correct the SIRET in the settings of the point of sale, and push the tills again.`,
+  description: `Returns the SIRETs of tills that are wrong, so that these tills are in no e-report, latest day first: at most ${maxWrongSirets}. Correct the SIRET in the settings of the point of sale, and replace the tills with PUT /v1/tills/{id}.`,
   request: {},
   responses: {
     200: { description: "The wrong SIRETs", schema: WrongSiretList },
@@ -127,6 +130,13 @@ export const listWrongSiretsRoute = defineReportingRoute({
     }));
     return jsonResponse(200, { data });
   },
+});
+
+const toAuditDetails = ({ platform, categories, ...settings }: StoredSettings): AuditDetails => ({
+  ...settings,
+  platformNumber: platform.number,
+  platformName: platform.name,
+  categories: categories.map(({ category, ...sales }) => `${Object.values(sales).join(" ")}: ${category}`),
 });
 
 function toDeclarant({

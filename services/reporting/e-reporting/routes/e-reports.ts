@@ -87,7 +87,7 @@ export const getEReportRoute = defineReportingRoute({
   },
   errors: ["declarant_not_found", "e_report_not_found", "location_forbidden"],
   async handle({ params, principal, services, context, origin, header }) {
-    const { settings } = await requireDeclarant(services.db.sql, principal, params.siren);
+    const { settings, otherLocationCount } = await requireDeclarant(services.db.sql, principal, params.siren);
     const report = await requirePeriodReport(services, services.db.sql, { ...params, settings }, context);
     const { xml, checks } = await createNextFile(services.db.sql, { ...params, settings, report });
     if (selectMediaType(header("accept"), ["application/json", xmlType]) === xmlType)
@@ -100,7 +100,8 @@ export const getEReportRoute = defineReportingRoute({
       ...toPeriodResponse(params, report, origin),
       companyName: settings.companyName,
       ...toBlocksResponse(report),
-      unattributedReceipts: report.unattributedReceipts,
+      notReported: report.notReported,
+      otherLocationCount,
       excludedOrders: report.excludedOrders.map(({ locationId, orderId, day }) => ({ locationId, orderId, day })),
       checks,
     };

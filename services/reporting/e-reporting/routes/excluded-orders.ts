@@ -27,16 +27,17 @@ export const excludeOrdersRoute = defineReportingRoute({
   async handle({ body, principal, services, audit }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
     const orderIds = [...new Set(body.orderIds.map((id) => id.toLowerCase()))];
-    const newlyExcludedOrderIds = await services.db.transaction(async (tx) => {
-      const inserted = await excludeOrders(services, tx, { locationId, orderIds });
-      if (inserted.length === 0) return inserted;
+    const { inserted, unknown } = await services.db.transaction(async (tx) => {
+      const result = await excludeOrders(services, tx, { locationId, orderIds });
+      const { inserted } = result;
+      if (inserted.length === 0) return result;
       await publishAuditEvent(tx, audit, {
         ...{ action: "e_report_orders.excluded", locationId, target: { type: "location", id: locationId } },
         details: { orders: inserted.length, orderIds: inserted.slice(0, 100) },
       });
-      return inserted;
+      return result;
     });
-    return jsonResponse(200, { newlyExcludedOrderIds });
+    return jsonResponse(200, { newlyExcludedOrderIds: inserted, unknownOrderIds: unknown });
   },
 });
 

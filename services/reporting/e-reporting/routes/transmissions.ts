@@ -26,7 +26,7 @@ export const takeEReportRoute = defineReportingRoute({
   responses: { 201: { description: "The file was stored", schema: EReportTransmission } },
   errors: [
     ...(["declarant_not_found", "e_report_not_found", "location_forbidden"] as const),
-    ...(["e_report_open", "e_report_unchanged", "e_report_overlap", "e_report_check_failed"] as const),
+    ...(["e_report_open", "e_report_unchanged", "e_report_check_failed"] as const),
   ],
   isIdempotent: true,
   async handle({ params, body, principal, services, context, origin, audit }) {
@@ -51,7 +51,7 @@ export const takeEReportRoute = defineReportingRoute({
         action: "e_report.taken",
         locationId: only?.locationId ?? null,
         target: { type: "e_report", id },
-        details: { kind, period, until: report.period.last, type, sha256 },
+        details: { kind, period, until: report.period.last, type, sha256, ...body },
       });
       const taken = toTransmissionResponse({ ...row, bytes: Buffer.byteLength(xml), blocks: report.blocks }, origin);
       return jsonResponse(201, taken, { location: taken.href });
@@ -61,7 +61,7 @@ export const takeEReportRoute = defineReportingRoute({
 
 /** @throws `ApiError` e_report_open, e_report_unchanged */
 function requireTakeable(
-  { state, openDays, period, overlapping }: PeriodReport,
+  { state, openDays, period }: PeriodReport,
   { acceptsIncompleteDays }: z.output<typeof TakeEReportRequest>,
 ): void {
   if (state === "taken")
@@ -71,11 +71,6 @@ function requireTakeable(
   if (state === "empty")
     throw new ApiError("e_report_unchanged", {
       detail: "There is nothing to report for this period, and no report is due.",
-    });
-  const [other] = overlapping;
-  if (other)
-    throw new ApiError("e_report_overlap", {
-      detail: `The days of this period were already reported in the period from ${other.period} to ${other.until}, before the VAT regime was changed. Ask the platform how to correct it.`,
     });
   const blocking = openDays.filter((openDay) => !acceptsIncompleteDays || openDay.state !== "incomplete");
   const [first] = blocking;
@@ -87,7 +82,7 @@ function requireTakeable(
     detail:
       first.state === "not_ended"
         ? `The period ends on ${period.last}, which is not over yet.`
-        : `${blocking.length} days of the period are not closed, such as ${first.day} (${first.state}) of location ${first.locationId}.${accepts}`,
+        : `${blocking.length === 1 ? "A day" : `${blocking.length} days`} of the period cannot be reported yet, such as ${first.day} (${first.state}) of location ${first.locationId}.${accepts}`,
   });
 }
 
@@ -141,10 +136,10 @@ export const getTransmissionFileRoute = defineReportingRoute({
       throw new ApiError("transmission_not_found", { detail: `This period has no transmission ${params.number}.` });
     return createConditionalJsonResponse(
       found.file,
-      { etag: `"${found.sha256}"`, ifNoneMatch: header("if-none-match") },
+      { etag: found.sha256, ifNoneMatch: header("if-none-match") },
       {
         "content-type": "application/xml; charset=utf-8",
-        "content-disposition": `attachment; filename="${params.siren}-${params.kind}-${params.period}-${params.number}.xml"`,
+        "content-disposition": `attachment; filename="${found.id}.xml"`,
       },
     );
   },
