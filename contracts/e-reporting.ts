@@ -1,4 +1,4 @@
-import { array, object, z } from "zod";
+import { array, object, strictObject, z } from "zod";
 import { diningRoomTypes, orderServiceTypes } from "./enumerations.ts";
 import { boundedArray, boundedString, enumOf, field, listDescriptions, requestBodySchema } from "./fields.ts";
 import { findSirenFault } from "./siren.ts";
@@ -57,7 +57,7 @@ export const sirenParameter = z
   })
   .meta({ description: sirenDescription, example: "732829320", pattern: "^\\d{9}$" });
 
-const CategoryMapping = object({
+const CategoryMapping = strictObject({
   serviceType: z.enum(orderServiceTypes).optional().describe("Only orders with this service type"),
   roomType: z.enum(diningRoomTypes).optional().describe("Only orders in rooms of this type"),
   taxRate: field.vatBasisPoints().optional().describe("Only sales at this VAT rate, in hundredths of a percent"),
@@ -205,7 +205,7 @@ const OpenDay = object({
   day: field.date("The business day"),
   state: z.enum(["not_ended", "open", "incomplete", "without_figures", "without_siren"]).meta({
     description:
-      "`not_ended`: the first day of the period that has not ended. `open` and `incomplete`: the state of the business day. `without_figures`: a till of the day was computed before e-reports existed, or one of its sums is too large; reprocess it. `without_siren`: a till of the day states no valid SIRET.",
+      "`not_ended`: the first day of the period that has not ended. `open` and `incomplete`: the state of the business day. `without_figures`: a till of the day was computed before e-reports existed, so reprocess it; or one of its sums is too large, or it has too many VAT rates. `without_siren`: a till of the day states no valid SIRET.",
     example: "incomplete",
   }),
 });
@@ -451,7 +451,7 @@ export const ExcludeOrdersRequest = requestBodySchema({
   locationId: z
     .guid()
     .optional()
-    .describe("ID of the location. Required with an API key for all locations. Default: the location of the key."),
+    .describe("ID of the location of the orders. Default: the location of the key. Required if it has none."),
   orderIds: boundedArray(field.uuid("ID of an order"), maxExcludedOrders, { min: 1 }).describe(
     "IDs of orders with an invoice to a company, which are no sales to private customers",
   ),

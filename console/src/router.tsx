@@ -234,6 +234,8 @@ const routes = [
     validateSearch: readSearch((search) => ({
       siren: readText(search, "siren"),
       kind: readChoice(search, "kind", eReportKinds),
+      since: readDay(search, "since"),
+      until: readDay(search, "until"),
     })),
     component: lazyView(() => import("./e-reports/e-reports-page.tsx"), "EReportsPage"),
   }),

@@ -120,10 +120,16 @@ export async function getDayOrNull({ api }: ToolContext, query: Selection["locat
   return (await nullOnProblem(found, "day_not_found"))?.data ?? null;
 }
 
-/** Returns a line for each French e-report of the key's own business with days of the period. */
-async function describeEReports({ api, canReadEReports, ownLocation }: ToolContext, { period }: Selection) {
-  if (!canReadEReports || ownLocation === null) return [];
-  const { data: declarants } = await api.GET("/v1/e-reporting/declarants", { params: { query: { size: 1 } } });
+/** Returns a line for each French e-report of the business of the location with days of the period. */
+async function describeEReports(
+  { api, canReadEReports, ownLocation }: ToolContext,
+  { location, period }: Selection,
+): Promise<string[]> {
+  const locationId = location.locationId ?? ownLocation?.id;
+  if (!canReadEReports || locationId === undefined) return [];
+  const { data: declarants } = await api.GET("/v1/e-reporting/declarants", {
+    params: { query: { size: 1, locationId } },
+  });
   const [declarant] = declarants.data;
   if (!declarant) return [];
   const { siren } = declarant;

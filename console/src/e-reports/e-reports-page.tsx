@@ -5,9 +5,10 @@ import { useApi } from "../api/use-api.ts";
 import { addDays } from "../format/formats.ts";
 import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
+import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { CopyRequest } from "../ui/copy-button.tsx";
-import { ChoiceField, Filters } from "../ui/fields.tsx";
+import { ChoiceField, DayRangeField, Filters } from "../ui/fields.tsx";
 import { Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
@@ -67,16 +68,17 @@ function WrongSirets() {
 }
 
 function Periods({ declarants }: { declarants: Declarant[] }) {
-  const { siren = declarants[0]?.siren ?? "", kind = "transactions" } = route.useSearch();
+  const search = route.useSearch();
+  const { siren = declarants[0]?.siren ?? "", kind = "transactions" } = search;
   const declarant = declarants.find((each) => each.siren === siren);
   const [isChanging, setIsChanging] = useState(false);
   const navigate = route.useNavigate();
   const { isoDay, dateRange, dayWithYear } = useFormats();
   const today = isoDay(new Date());
-  const query = useApi(["e-reports", siren, kind, today], (api) =>
-    api.GET("/v1/e-reports", {
-      params: { query: { siren, kind, since: addDays(today, -shownDays), until: today } },
-    }),
+  const { until = today } = search;
+  const { since = addDays(until, -shownDays) } = search;
+  const query = useApi(["e-reports", siren, kind, since, until], (api) =>
+    api.GET("/v1/e-reports", { params: { query: { siren, kind, since, until } } }),
   );
   return (
     <>
@@ -91,13 +93,18 @@ function Periods({ declarants }: { declarants: Declarant[] }) {
           label={text.eReports.business}
           choices={Object.fromEntries(declarants.map((each) => [each.siren, nameOf(each)]))}
           value={siren}
-          onChange={(chosen) => void navigate({ search: { siren: chosen, kind } })}
+          onChange={(chosen) => void navigate({ search: { ...search, siren: chosen } })}
         />
         <ChoiceField
           label={text.eReports.kind}
           choices={text.eReports.kinds}
           value={kind}
-          onChange={(chosen) => void navigate({ search: { siren, kind: chosen } })}
+          onChange={(chosen) => void navigate({ search: { ...search, kind: chosen } })}
+        />
+        <DayRangeField
+          since={since}
+          until={until}
+          onChange={(range) => void navigate({ search: { ...search, ...range } })}
         />
       </Filters>
       <Section
@@ -126,7 +133,15 @@ function Periods({ declarants }: { declarants: Declarant[] }) {
                     </Link>
                   ),
                 },
-                { header: text.eReports.due, cell: ({ dueOn }) => dayWithYear(dueOn) },
+                {
+                  header: text.eReports.due,
+                  cell: ({ dueOn, state }) => (
+                    <>
+                      {dayWithYear(dueOn)}{" "}
+                      {dueOn < today && isToDo(state) && <Badge tone="bad">{text.eReports.late}</Badge>}
+                    </>
+                  ),
+                },
                 { header: text.eReports.state, cell: ({ state }) => <EReportState state={state} /> },
                 { header: text.eReports.blocked, cell: (period) => <Blocked period={period} />, isWideOnly: true },
               ]}
@@ -137,6 +152,8 @@ function Periods({ declarants }: { declarants: Declarant[] }) {
     </>
   );
 }
+
+const isToDo = (state: Period["state"]) => state === "ready" || state === "changed";
 
 function Blocked({ period: { openDays, changes } }: { period: Period }) {
   const notEnded = openDays.some(({ state }) => state === "not_ended");

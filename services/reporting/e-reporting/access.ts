@@ -82,7 +82,7 @@ export async function requireDeclarant(
  * Returns the settings that a request stores, always with the locations of the business, so that a location whose tills
  * state the SIREN later belongs to it only if a key for all locations adds it.
  *
- * @throws `ApiError` declarant_not_found; location_forbidden
+ * @throws `ApiError` declarant_not_found; location_forbidden; location_not_found
  */
 export async function resolveSettings(
   { locations }: Pick<ReportingContext, "locations">,
@@ -95,6 +95,8 @@ export async function resolveSettings(
   const stored = (await findDeclarant(tx, siren))?.settings.locationIds;
   const stating = toIds(await listLocationsOfSiren(tx, siren));
   const named = settings.locationIds?.map((id) => id.toLowerCase());
+  const added = named?.filter((id) => !stored?.includes(id) && !stating.includes(id)) ?? [];
+  if (restriction === null) await requireLocations(locations, added, context);
   async function listFirst(): Promise<string[]> {
     // Whatever tills of others state, a key of one location sets up a business of this location only.
     if (restriction !== null) return stating.includes(restriction) ? [restriction] : stating;
@@ -118,6 +120,16 @@ function requireSandboxBusiness(siren: string, locationId: string): void {
     throw new ApiError("location_forbidden", {
       detail: `A sandbox can only set up its own fictional business, ${own.siren}. Its generated tills state the SIRET ${own.siretCode}.`,
     });
+}
+
+/** @throws `ApiError` location_not_found */
+async function requireLocations(
+  locations: ReportingContext["locations"],
+  ids: readonly string[],
+  context: ObservabilityContext,
+): Promise<void> {
+  for (let index = 0; index < ids.length; index += lookedUpAtATime)
+    await Promise.all(ids.slice(index, index + lookedUpAtATime).map((id) => locations.getById(id, context)));
 }
 
 /** The locations that are looked up at a time. */

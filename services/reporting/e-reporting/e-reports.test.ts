@@ -479,6 +479,69 @@ it("has only its own fictional business as a sandbox, and is in that of nobody e
   expect(await (await put(siren, operator)).json()).toMatchObject({ locationIds: [real.location.id] });
 });
 
+it("rejects locations that do not exist, and businesses that no till states", async () => {
+  const { siren } = await startBusiness([buildSale(1_100)]);
+  const response = await putDeclarant(siren, { locationIds: ["7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11"] });
+  expect(await response.json()).toMatchObject({ code: "location_not_found" });
+  expect(await (await putDeclarant(newSiren().siren)).json()).toMatchObject({ code: "declarant_not_found" });
+});
+
+it("has at most ten businesses of a location", async () => {
+  const principal = newLocation();
+  const codes: unknown[] = [];
+  for (let index = 0; index < 11; index += 1) {
+    const { siren, siret } = newSiren();
+    await service.pushTills([buildTestTill([buildSale(1_100)], { siretCode: siret })], principal.location.id);
+    const path = `/v1/e-reporting/declarants/${siren}`;
+    codes.push((await (await service.request("PUT", path, { principal, body: settings })).json()).code);
+  }
+  expect(codes).toEqual([...Array.from({ length: 10 }, () => undefined), "limit_reached"]);
+});
+
+it("refuses categories with an unknown field, which would match all sales", async () => {
+  const { siren } = await startBusiness([buildSale(1_100)]);
+  const response = await putDeclarant(siren, { categories: [{ servicetype: "delivery", category: "TPS1" }] });
+  expect(response.status).toBe(400);
+});
+
+it("has no figures of a till with too many VAT rates", async () => {
+  const rows = Array.from({ length: 1_000 }, (_, index) =>
+    buildTestOrderProductRow({ totalRow: 110, taxableAmount: 100, taxAmount: 10, taxRate: index / 10 }),
+  );
+  const { siren, principal } = await startBusiness([buildSale(110_000, { productRowList: rows })]);
+  const { state, openDays } = await getReport(siren, "transactions", "2026-05-21");
+  expect(state).toBe("open");
+  expect(openDays).toContainEqual({ locationId: principal.location.id, day, state: "without_figures" });
+});
+
+it("writes a name with special characters as well-formed XML", async () => {
+  const companyName = `M&M; "Chez" <l'Ardoise> &amp; &#233;`;
+  const { siren } = await startBusiness([buildSale(1_100)], { companyName });
+  const response = await service.request("GET", `/v1/e-reports/${siren}/transactions/2026-05-21`, {
+    principal: operator,
+    headers: { accept: "application/xml" },
+  });
+  expect(await response.text()).toContain(
+    "<Name>M&amp;M; &quot;Chez&quot; &lt;l&apos;Ardoise&gt; &amp;amp; &amp;#233;</Name>",
+  );
+});
+
+it("publishes that the only till of a period was withdrawn", async () => {
+  const { siren, principal, till } = await startBusiness([buildSale(1_100)]);
+  await take(siren, "transactions", "2026-05-21");
+  await service.pushTills([{ ...till, isTraining: true } as TillV2], principal.location.id, { revision: 2 });
+  const services = { db: service.db, locationCurrencies: async (ids: string[]) => ids.map(() => "EUR") };
+  await publishEReportEvents(services as never, siren);
+  const events = await eventually("the event", async () => {
+    const found = await listPublishedTestEventEnvelopes(service.environment);
+    const changed = found.filter(
+      ({ type, data }) => type === "e_report.changed" && (data as { siren: string }).siren === siren,
+    );
+    return changed.length > 0 && changed;
+  });
+  expect(events).toMatchObject([{ data: { kind: "transactions", period: "2026-05-21" } }]);
+});
+
 it.each(["companyName", "platform.name"])(
   "rejects control characters in %s, which XML cannot contain",
   async (path) => {

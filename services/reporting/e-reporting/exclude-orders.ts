@@ -1,3 +1,4 @@
+import { ApiError } from "@pragma/contracts/errors";
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import { lockInTransaction, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { toReportableOrders } from "../calculation/reportable-orders.ts";
@@ -13,6 +14,8 @@ type ExclusionServices = Pick<ReportingContext, "db" | "objects">;
 /** The maximum size of an order that is read, in bytes. A till cannot have a larger one. */
 const maxOrderBytes = 64 * 1024 * 1024;
 
+const maxExcludedOrders = 100_000;
+
 /** Excludes orders of a location. Returns those that were not excluded before, and those that no till contains yet. */
 export async function excludeOrders(
   services: ExclusionServices,
@@ -22,6 +25,13 @@ export async function excludeOrders(
   // A till that is stored at the same time either finds the exclusion, or is found here.
   await lockInTransaction(tx, services.db, `location ${locationId}`);
   const inserted = await insertExcludedOrders(tx, { locationId, orderIds });
+  const { count } = await tx`
+    select from e_excluded_orders where location_id = ${locationId} limit ${maxExcludedOrders + 1}`;
+  if (count > maxExcludedOrders)
+    throw new ApiError("limit_reached", {
+      detail: `A location can have up to ${maxExcludedOrders} excluded orders.`,
+      limit: { name: "excluded_orders", maximum: maxExcludedOrders, unit: "orders of a location" },
+    });
   const tills = await listTillsOfOrders(tx, { locationId, orderIds });
   for (const { tillId, excludedOrderIds, orderIds: contained } of tills) {
     const excluded = [...new Set([...excludedOrderIds, ...contained])];

@@ -2,10 +2,9 @@ import type { DeclarantSettings, EReportCheck, EReportKind } from "@pragma/contr
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { Temporal } from "temporal-polyfill";
 import { checkEReport } from "./check-e-report.ts";
-import { buildEReportFile } from "./e-report-file.ts";
+import { buildEReportFile, type EReportFile } from "./e-report-file.ts";
 import { isTransmissionIdUsed } from "./queries/transmissions.ts";
 import type { PeriodReport } from "./read-e-report.ts";
-import { writeEReportXml } from "./write-e-report-xml.ts";
 
 interface NextFileInput {
   siren: string;
@@ -19,7 +18,7 @@ export interface NextFile {
   id: string;
   type: "IN" | "RE";
   takenAt: Date;
-  xml: string;
+  file: EReportFile;
   checks: EReportCheck[];
 }
 
@@ -39,7 +38,7 @@ export async function createNextFile(
   const file = buildEReportFile({ ...{ id, type, createdAt, siren, settings, blocks }, period });
   const isIdUsed = await isTransmissionIdUsed(sql, siren, id);
   const checks = checkEReport(file, { now: createdAt, settings, isIdUsed });
-  return { number, id, type, takenAt, xml: writeEReportXml(file), checks };
+  return { number, id, type, takenAt, file, checks };
 }
 
 /** The administration checks dates in French local time. */

@@ -18,15 +18,10 @@ import {
 } from "./e-report.ts";
 import { type EReportPeriod, listPeriods } from "./periods.ts";
 import type { StoredSettings } from "./queries/declarants.ts";
-import {
-  type LocationOfSiren,
-  listTillEFigures,
-  listUnclosedDays,
-  type StoredTillEFigures,
-  type UnclosedDay,
-} from "./queries/figures.ts";
+import { type LocationOfSiren, listTillEFigures, listUnclosedDays, type UnclosedDay } from "./queries/figures.ts";
 import { listTransmissionsOfDays, type StoredTransmission } from "./queries/transmissions.ts";
-import { addUpOthers, type EReportFigures, subtractEReportFigures } from "./till-e-figures.ts";
+import { type ReportedTill, readDays } from "./read-days.ts";
+import { addUpOthers } from "./till-e-figures.ts";
 
 /** What e-reports are read from. */
 export type EReportServices = Pick<ReportingContext, "db" | "locationCurrencies">;
@@ -47,7 +42,7 @@ export interface PeriodReport {
   openDays: OpenDay[];
   lastTransmission: StoredTransmission | undefined;
   changes: ReturnType<typeof compareBlocks>;
-  tills: StoredTillEFigures[];
+  tills: ReportedTill[];
   excludedOrders: { locationId: string; orderId: string; day: string }[];
   /** For payments, what was received or is owed and is not in the report; null for transactions. */
   notReported: NonNullable<EReport["notReported"]> | null;
@@ -78,61 +73,60 @@ export async function readPeriodReports(
   const range = { since: first, until: last };
   const { locations } = await listLocationsOfBusiness(sql, siren, settings);
   const locationIds = locations.map(({ locationId }) => locationId);
-  const [tills, unclosed, currencies] = await Promise.all([
-    listTillEFigures(sql, siren, locationIds, range),
+  const [unclosed, currencies] = await Promise.all([
     listUnclosedDays(sql, locationIds, periods, maxOpenDays),
     services.locationCurrencies(locationIds, context),
   ]);
   const currencyOf = new Map(locationIds.map((id, index) => [id, currencies[index] ?? defaultCurrency]));
-  const isWithin = ({ day }: { day: string }, period: EReportPeriod) => period.first <= day && day <= period.last;
+  const batches = listTillEFigures(sql, siren, locationIds, range);
+  const { days, tills, tooLarge } = await readDays(batches, (id) => currencyOf.get(id) ?? defaultCurrency);
   return periods.map((period): PeriodReport => {
-    const tillsOfPeriod = tills.filter((till) => isWithin(till, period));
-    const content = buildContent(tillsOfPeriod, currencyOf, { kind, settings });
+    const isWithin = ({ day }: { day: string }) => period.first <= day && day <= period.last;
+    const tillsOfPeriod = tills.filter(isWithin);
     const lastTransmission = transmissions.find((each) => each.period === period.first);
-    const openDays = listOpenDays(period, [...content.tooLarge, ...unclosed], locations);
-    const { blocks } = content;
+    const content = buildContent(days.filter(isWithin), { kind, settings, lastTransmission });
+    // Any till of the period, because the sum of all is too large.
+    const withTooLargeSum = content ? [] : tillsOfPeriod.slice(0, 1).map(toDayWithoutFigures);
+    const openDays = listOpenDays(period, [...withTooLargeSum, ...tooLarge, ...unclosed], locations);
+    const { blocks, notReported, changes } = content ?? buildEmptyContent({ kind, settings });
     return {
-      ...{ period, blocks, openDays, lastTransmission, tills: tillsOfPeriod },
+      ...{ period, blocks, openDays, lastTransmission, tills: tillsOfPeriod, notReported, changes },
       state: findState({ blocks, openDays, lastTransmission }),
-      changes: lastTransmission ? compareBlocks(lastTransmission.blocks, blocks) : [],
       excludedOrders: tillsOfPeriod.flatMap(({ locationId, day, excludedOrderIds }) =>
         excludedOrderIds.map((orderId) => ({ locationId, orderId, day })),
       ),
-      notReported: content.notReported,
     };
   });
 }
 
-interface PeriodContent {
-  blocks: EReportBlocks;
-  notReported: PeriodReport["notReported"];
-  /** A day of the period, if one of its sums is too large to be represented. */
-  tooLarge: UnclosedDay[];
-}
+const toDayWithoutFigures = ({ locationId, day }: ReportedTill): UnclosedDay => ({
+  ...{ locationId, day, state: "without_figures" },
+});
 
-function buildContent(
-  tills: readonly StoredTillEFigures[],
-  currencyOf: ReadonlyMap<string, string>,
-  { kind, settings }: Pick<EReportQuery, "kind" | "settings">,
-): PeriodContent {
-  const build = (days: readonly DayFigures[]): PeriodContent => ({
-    blocks:
+type PeriodContent = Pick<PeriodReport, "blocks" | "notReported" | "changes">;
+type ContentQuery = Pick<EReportQuery, "kind" | "settings"> & Partial<Pick<PeriodReport, "lastTransmission">>;
+
+/** Returns undefined if a sum, or a difference from the last file, is too large. */
+function buildContent(days: readonly DayFigures[], query: ContentQuery): PeriodContent | undefined {
+  const { kind, settings, lastTransmission } = query;
+  try {
+    const blocks =
       kind === "transactions"
         ? { transactions: buildTransactionsBlocks(days, settings) }
-        : { payments: buildPaymentsBlocks(days, settings) },
-    notReported: kind === "payments" ? computeNotReported(days, settings) : null,
-    tooLarge: [],
-  });
-  try {
-    return build(addUpDays(tills, currencyOf));
+        : { payments: buildPaymentsBlocks(days, settings) };
+    const notReported = kind === "payments" ? computeNotReported(days, settings) : null;
+    return { blocks, notReported, changes: lastTransmission ? compareBlocks(lastTransmission.blocks, blocks) : [] };
   } catch (error) {
-    if (!(error instanceof AmountOutOfRangeError)) throw error;
-    const tooLarge = tills
-      .slice(0, 1)
-      .map(({ locationId, day }) => ({ locationId, day, state: "without_figures" as const }));
-    return { ...build([]), tooLarge };
+    if (error instanceof AmountOutOfRangeError) return undefined;
+    throw error;
   }
 }
+
+const buildEmptyContent = ({ kind, settings }: ContentQuery): PeriodContent => ({
+  blocks: kind === "transactions" ? { transactions: [] } : { payments: [] },
+  notReported: kind === "payments" ? computeNotReported([], settings) : null,
+  changes: [],
+});
 
 function computeNotReported(
   days: readonly DayFigures[],
@@ -187,17 +181,3 @@ export function findEarliestToday(locations: readonly Pick<LocationOfSiren, "tim
 }
 
 const addDays = (day: string, days: number) => Temporal.PlainDate.from(day).add({ days }).toString();
-
-function addUpDays(tills: readonly StoredTillEFigures[], currencyOf: ReadonlyMap<string, string>): DayFigures[] {
-  return tills.flatMap(({ day, locationId, figures, excludedFigures }): DayFigures[] => {
-    if (figures === null) return [];
-    const all: EReportFigures = JSON.parse(figures);
-    const left: EReportFigures | null = excludedFigures === null ? null : JSON.parse(excludedFigures);
-    return [
-      {
-        ...{ day, currency: currencyOf.get(locationId) ?? defaultCurrency },
-        figures: left ? subtractEReportFigures(all, left) : all,
-      },
-    ];
-  });
-}

@@ -56,9 +56,12 @@ export interface TillEReportData {
   /** Null if the SIRET is missing or wrong. */
   siren: string | null;
   timeZone: string;
-  /** `EReportFigures` as JSON; null if a sum is too large, which no real till has. */
+  /** `EReportFigures` as JSON; null if a sum is too large, or if there are too many, which no real till has. */
   figures: string | null;
 }
+
+/** The maximum length of the figures of a till as JSON. Those of a real till have about 1,000 characters. */
+const maxFiguresLength = 32_768;
 
 export function computeTillEReportData(
   { siretCode, financialMovementList }: Pick<TillV2, "siretCode" | "financialMovementList">,
@@ -72,7 +75,8 @@ export function computeTillEReportData(
     const sumOf = (type: TillV2["financialMovementList"][number]["type"]) =>
       sum(financialMovementList.filter((movement) => movement.type === type).map(({ amount }) => amount));
     const movements = { deposits: sumOf("deposit"), accountSettlements: sumOf("customerAccount") };
-    return { siret, siren, timeZone, figures: JSON.stringify({ ...figures, others: { ...others, ...movements } }) };
+    const text = JSON.stringify({ ...figures, others: { ...others, ...movements } });
+    return { siret, siren, timeZone, figures: text.length <= maxFiguresLength ? text : null };
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return { siret, siren, timeZone, figures: null };
     throw error;

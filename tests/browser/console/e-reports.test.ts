@@ -87,11 +87,11 @@ it("changes the settings of a business with a key for all locations", async () =
   await page.getByRole("button", { name: "Change the settings" }).click();
   const dialog = page.getByRole("dialog", { name: "E-reporting settings of Chez Marcel" });
   await dialog.getByLabel("VAT regime").selectOption({ label: "Normal, quarterly returns" });
-  await dialog.getByLabel("VAT on services is due on debits").check();
+  await dialog.getByLabel("VAT on services is due on debits since").fill("2027-01-01");
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.waitFor({ state: "detached" });
   const stored = await testLocation.getJson(`/v1/e-reporting/declarants/${siren}`);
-  expect(stored).toMatchObject({ companyName: "Chez Marcel", vatRegime: "quarterly", isVatOnDebits: true });
+  expect(stored).toMatchObject({ companyName: "Chez Marcel", vatRegime: "quarterly", vatOnDebitsSince: "2027-01-01" });
   expect(errors).toEqual([]);
   await close();
 });

@@ -76,6 +76,10 @@ export const eReportingContractTestCases: TagContractTestCases = {
         body: settings,
       }),
     },
+    untestableOutcomes: {
+      limit_reached: "It takes the maximum number of businesses; the service's own tests set them up.",
+      location_not_found: "It takes a key for all locations, which the service's own tests have.",
+    },
     statusForOtherLocation: 404,
   },
   getDeclarant: {
@@ -92,6 +96,7 @@ export const eReportingContractTestCases: TagContractTestCases = {
         await createBusiness(fixture);
         return {};
       },
+      location_forbidden: ({ otherLocation }) => ({ query: { locationId: otherLocation.locationId } }),
     },
     // The list has only businesses of the key's location.
     statusForOtherLocation: 200,
@@ -119,6 +124,7 @@ export const eReportingContractTestCases: TagContractTestCases = {
         body: { orderIds: [orderId], locationId: otherLocation.locationId },
       }),
     },
+    untestableOutcomes: { limit_reached: "It takes the maximum number of excluded orders." },
     // The request succeeds, because it excludes orders of the other location.
     statusForOtherLocation: 200,
   },

@@ -28,7 +28,7 @@ export const publishEReportEventsTask: PeriodicTask<EReportServices & { log: Log
         select siren from e_declarants as waiting
         where compared_until is null or compared_until < current_date
           or exists (select from e_changed_days as changed where changed.siren = waiting.siren)
-        order by tried_at nulls first, siren limit ${maxBusinessesPerRun}
+        order by coalesce(tried_at, created_at), siren limit ${maxBusinessesPerRun}
       ) returning siren`;
     for (const { siren } of businesses) {
       try {
@@ -65,7 +65,8 @@ export function publishEReportEvents(services: EReportServices, siren: string, n
         for (const day of changedDays)
           if (!compared.some(({ period: { first, last } }) => first <= day && day <= last))
             compared.push(...(await read(day, day)));
-        for (const report of compared) await publishState(tx, { siren, kind, report, locations });
+        for (const report of compared)
+          await publishState(tx, { siren, kind, report, locationIds: settings.locationIds });
       }
       await tx`update e_declarants set compared_until = ${today}::text::date where siren = ${siren}`;
     }),
@@ -97,15 +98,16 @@ interface StateChange {
   siren: string;
   kind: EReportKind;
   report: PeriodReport;
-  locations: readonly { locationId: string }[];
+  /** Those of the settings: a location whose only till was withdrawn states the SIREN no more. */
+  locationIds: readonly string[];
 }
 
 async function publishState(
   tx: SqlTransaction,
-  { siren, kind, report: { period, state, lastTransmission }, locations }: StateChange,
+  { siren, kind, report: { period, state, lastTransmission }, locationIds }: StateChange,
 ): Promise<void> {
   // A period that is taken again is published again when it changes.
-  const described = `${state} ${lastTransmission?.number ?? 0}`;
+  const described = `${state} ${lastTransmission?.number ?? 0} ${period.last}`;
   const [stored] = await tx<{ revision: number }[]>`
     insert into e_published_states as published (siren, kind, period, state)
     values (${siren}, ${kind}, ${period.first}::text::date, ${described})
@@ -114,7 +116,7 @@ async function publishState(
     returning revision`;
   if (!stored || !publishedStates.includes(state)) return;
   const type = state === "ready" ? "e_report.ready" : "e_report.changed";
-  for (const { locationId } of locations) {
+  for (const locationId of locationIds) {
     const data = { locationId, siren, kind, period: period.first, until: period.last, dueOn: period.dueOn };
     const id = uuidV5(`e-report ${siren} ${kind} ${period.first} ${stored.revision}`, locationId);
     await writeEventToOutbox(tx, type, { id, subject: locationId, data, traceparent: undefined });

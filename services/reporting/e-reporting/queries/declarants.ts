@@ -42,27 +42,33 @@ export async function findDeclarant(
 }
 
 /** Whether a location is null, or the only location of a business. */
-const isReadable = (sql: SqlClient, locationId: string | null) =>
+const isReadable = (sql: SqlClient | SqlTransaction, locationId: string | null) =>
   locationId === null ? sql`true` : sql`(settings->'locationIds')::jsonb = jsonb_build_array(${locationId}::text)`;
 
-/** Returns the businesses with settings; with a location, only those whose only location it is. */
+interface DeclarantFilter {
+  /** A location that must be the only one of the business. */
+  locationId: string | null;
+  /** A location that must belong to the business. */
+  containing: string | null;
+}
+
+const isListed = (sql: SqlClient | SqlTransaction, { locationId, containing }: DeclarantFilter) => sql`
+  ${isReadable(sql, locationId)}
+  and ${containing === null ? sql`true` : sql`(settings->'locationIds')::jsonb @> jsonb_build_array(${containing}::text)`}`;
+
+/** Returns the businesses with settings, by SIREN. */
 export async function listDeclarants(
   sql: SqlClient,
-  {
-    locationId,
-    after,
-    offset,
-    limit,
-  }: { locationId: string | null; after: string | null; offset: number; limit: number },
+  { after, offset, limit, ...filter }: DeclarantFilter & { after: string | null; offset: number; limit: number },
 ): Promise<StoredDeclarant[]> {
   return sql<StoredDeclarant[]>`
     select ${columns(sql)} from e_declarants as declarant
-    where siren > ${after ?? ""} and ${isReadable(sql, locationId)}
+    where siren > ${after ?? ""} and ${isListed(sql, filter)}
     order by siren offset ${offset} limit ${limit}`;
 }
 
-export async function countDeclarants(sql: SqlClient, { locationId }: { locationId: string | null }): Promise<number> {
+export async function countDeclarants(sql: SqlClient | SqlTransaction, filter: DeclarantFilter): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*) from e_declarants as declarant where ${isReadable(sql, locationId)}`;
+    select count(*) from e_declarants as declarant where ${isListed(sql, filter)}`;
   return row.count;
 }

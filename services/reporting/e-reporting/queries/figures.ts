@@ -82,6 +82,18 @@ export async function recordChangedDays(
     where location_id = ${locationId} order by siren, day ${onConflictLock(tx)}`;
 }
 
+/** Records that a period of a business must be compared. */
+export async function recordChangedPeriod(
+  tx: SqlTransaction,
+  { siren, period, locationIds }: { siren: string; period: string; locationIds: readonly string[] },
+): Promise<void> {
+  const [locationId] = locationIds;
+  if (locationId === undefined) return;
+  await tx`
+    insert into e_changed_days (location_id, siren, day) values (${locationId}, ${siren}, ${period}::text::date)
+    ${onConflictLock(tx)}`;
+}
+
 /** Deletes the figures of a till, and records that its day has changed. */
 export async function deleteTillEFigures(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
   const deleted = await tx`
@@ -119,19 +131,22 @@ interface DayRange {
   until: string;
 }
 
-/** Returns the figures of the tills that locations have of a business, sorted by day, location and till. */
-export async function listTillEFigures(
+const tillsInBatch = 100;
+
+/** Yields the figures of the tills that locations have of a business in batches, sorted by day, location and till. */
+export function listTillEFigures(
   sql: SqlClient | SqlTransaction,
   siren: string,
   locationIds: readonly string[],
   { since, until }: DayRange,
-): Promise<StoredTillEFigures[]> {
-  return sql<StoredTillEFigures[]>`
+): AsyncIterable<StoredTillEFigures[]> {
+  const rows = sql<StoredTillEFigures[]>`
     select location_id, till_id, report_id, day::text as day, figures, excluded_order_ids, excluded_figures
     from e_till_figures
     where siren = ${siren} and location_id = any(${[...locationIds]}::uuid[])
       and day between ${since}::text::date and ${until}::text::date
     order by e_till_figures.day, location_id, till_id`;
+  return rows.cursor(tillsInBatch);
 }
 
 export interface LocationOfSiren {

@@ -1,13 +1,18 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
 import { Declarant, PutDeclarantRequest, sirenParameter, WrongSiretList } from "@pragma/contracts/e-reporting";
+import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { findSiretFault } from "@pragma/contracts/siren";
-import { lockInTransaction } from "@pragma/runtime/database/postgres";
+import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
-import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import {
+  getReadRestrictionLocationId,
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
 import {
@@ -36,7 +41,7 @@ export const putDeclarantRoute = defineReportingRoute({
     200: { description: "The business with its new settings", schema: Declarant },
     201: { description: "The business with its first settings", schema: Declarant },
   },
-  errors: ["declarant_not_found", "location_forbidden"],
+  errors: ["declarant_not_found", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ params: { siren }, body, principal, services, context, audit }) {
     const { db } = services;
     return db.transaction(async (tx) => {
@@ -44,6 +49,7 @@ export const putDeclarantRoute = defineReportingRoute({
       const request = { siren, settings: body, principal };
       const settings = await resolveSettings(services, tx, request, context);
       const { isNew, ...declarant } = await upsertDeclarant(tx, { siren, settings });
+      if (isNew) await requireFewBusinesses(tx, getReadRestrictionLocationId(principal));
       const business = await listLocationsOfBusiness(tx, siren, settings);
       const [only] = business.locations.length === 1 ? business.locations : [];
       await publishAuditEvent(tx, audit, {
@@ -79,20 +85,26 @@ export const listDeclarantsRoute = defineReportingRoute({
   ...eReportingRouteDefaults,
   summary: "List businesses with e-reporting settings",
   description: "Returns the businesses with settings whose locations the API key can read, by SIREN.",
-  request: { query: z.object(paginationQueryShape) },
+  request: {
+    query: z.object({
+      ...paginationQueryShape,
+      locationId: locationIdQueryParameter("Only businesses to which this location belongs"),
+    }),
+  },
   responses: { 200: { description: "A page of businesses", schema: paginatedSchema(Declarant) } },
-  errors: ["invalid_page_token"],
+  errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
+    const containing = query.locationId === undefined ? null : resolveAuthorizedLocationId(principal, query.locationId);
     const positionSchema = z.object({ siren: z.string().max(9) });
     return createPageResponse(
       { query, locationId, principal, url, origin },
       positionSchema,
       async ({ after, offset, limit }) => {
-        const range = { locationId, after: after?.siren ?? null, offset, limit: limit + 1 };
+        const range = { locationId, containing, after: after?.siren ?? null, offset, limit: limit + 1 };
         const [found, total] = await Promise.all([
           listDeclarants(db.sql, range),
-          countDeclarants(db.sql, { locationId }),
+          countDeclarants(db.sql, { locationId, containing }),
         ]);
         const shown = found.slice(0, limit);
         const items = await Promise.all(
@@ -131,6 +143,18 @@ export const listWrongSiretsRoute = defineReportingRoute({
     return jsonResponse(200, { data });
   },
 });
+
+/** A location has another SIREN only if its owner changes. */
+const maxBusinesses = 10;
+
+/** @throws `ApiError` limit_reached if a location has set up too many businesses */
+async function requireFewBusinesses(tx: SqlTransaction, locationId: string | null): Promise<void> {
+  if (locationId === null || (await countDeclarants(tx, { locationId, containing: null })) <= maxBusinesses) return;
+  throw new ApiError("limit_reached", {
+    detail: `A location can have set up at most ${maxBusinesses} businesses for e-reporting. A key with the scope \`locations:any\` can set up others.`,
+    limit: { name: "e_report_businesses", maximum: maxBusinesses, unit: "businesses of a location" },
+  });
+}
 
 const toAuditDetails = ({ platform, categories, ...settings }: StoredSettings): AuditDetails => ({
   ...settings,

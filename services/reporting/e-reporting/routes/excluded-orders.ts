@@ -23,7 +23,7 @@ export const excludeOrdersRoute = defineReportingRoute({
   responses: {
     200: { description: "The orders are excluded", schema: NewlyExcludedOrders },
   },
-  errors: ["location_forbidden"],
+  errors: ["limit_reached", "location_forbidden"],
   async handle({ body, principal, services, audit }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
     const orderIds = [...new Set(body.orderIds.map((id) => id.toLowerCase()))];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EReportTransmission, EReportTransmissionList, TakeEReportRequest } from "@pragma/contracts/e-reporting";
 import { ApiError } from "@pragma/contracts/errors";
-import { lockInTransaction } from "@pragma/runtime/database/postgres";
+import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createConditionalJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
@@ -9,10 +9,12 @@ import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
 import { requireDeclarant } from "../access.ts";
 import { createNextFile } from "../next-file.ts";
+import { recordChangedPeriod } from "../queries/figures.ts";
 import { findTransmissionFile, insertTransmission, listTransmissions } from "../queries/transmissions.ts";
 import type { PeriodReport } from "../read-e-report.ts";
+import { writeEReportXml } from "../write-e-report-xml.ts";
 import { eReportingRouteDefaults } from "./declarants.ts";
-import { eReportParams, requirePeriodReport, toTransmissionResponse } from "./e-reports.ts";
+import { eReportParams, requirePeriodReport, runInTurn, toTransmissionResponse } from "./e-reports.ts";
 
 export const takeEReportRoute = defineReportingRoute({
   method: "post",
@@ -29,22 +31,25 @@ export const takeEReportRoute = defineReportingRoute({
     ...(["e_report_open", "e_report_unchanged", "e_report_check_failed"] as const),
   ],
   isIdempotent: true,
-  async handle({ params, body, principal, services, context, origin, audit }) {
+  async handle({ params, body, principal, services, context, origin, audit, signal, runOutsideAdmission }) {
     const { siren, kind, period } = params;
-    return services.db.transaction(async (tx) => {
+    const take = async (tx: SqlTransaction) => {
       await lockInTransaction(tx, services.db, `e-report ${siren} ${kind} ${period}`);
       const { settings, locations } = await requireDeclarant(tx, principal, siren);
       const report = await requirePeriodReport(services, tx, { ...params, settings }, context);
       requireTakeable(report, body);
-      const file = await createNextFile(tx, { siren, kind, settings, report });
-      const failed = file.checks.filter(({ result }) => result === "failed");
+      const next = await createNextFile(tx, { siren, kind, settings, report });
+      const failed = next.checks.filter(({ result }) => result === "failed");
       if (failed.length > 0)
         throw new ApiError("e_report_check_failed", {
           detail: `The report does not comply with ${failed.map(({ rule }) => rule).join(", ")}. ${failed[0]?.findings[0] ?? ""}`,
         });
-      const { number, id, type, takenAt, xml } = file;
+      const { number, id, type, takenAt } = next;
+      const xml = writeEReportXml(next.file);
       const sha256 = createHash("sha256").update(xml).digest("hex");
       const row = { siren, kind, period, until: report.period.last, number, id, type, takenAt, sha256 };
+      // A till that is stored meanwhile may have been compared already.
+      await recordChangedPeriod(tx, { siren, period, locationIds: settings.locationIds });
       await insertTransmission(tx, { ...row, keyId: principal.keyId, blocks: report.blocks, file: xml });
       const [only] = locations.length === 1 ? locations : [];
       await publishAuditEvent(tx, audit, {
@@ -55,7 +60,8 @@ export const takeEReportRoute = defineReportingRoute({
       });
       const taken = toTransmissionResponse({ ...row, bytes: Buffer.byteLength(xml), blocks: report.blocks }, origin);
       return jsonResponse(201, taken, { location: taken.href });
-    });
+    };
+    return runInTurn({ services, principal, signal, runOutsideAdmission }, () => services.db.transaction(take));
   },
 });
 
