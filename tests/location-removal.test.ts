@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -10,7 +10,9 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChangePage } from "@pragma/contracts/changes";
+import { EReport } from "@pragma/contracts/e-reporting";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { packTill } from "@pragma/reporting/documents/packing/pack-till";
 import { deleteUnusedObjectsTask } from "@pragma/reporting/documents/periodic/delete-unused-objects";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
@@ -286,6 +288,30 @@ describe("npm run ops -- location remove", () => {
     // The task of the running product may have taken the object.
     await eventually("the deletion of the object", async () => !(await objects.has(packing.objectKey)));
   }, 60_000);
+
+  it("keeps what a business with other locations has reported", async () => {
+    const { siren, siretCode } = buildCompanyNumbers(randomInt(20_000, 40_000));
+    const [kept, removed] = await Promise.all(
+      [0, 1].map(() => createTestLocation(product, { scopes: ["tills:write", "reports:read"] })),
+    );
+    if (!kept || !removed) throw new Error("The locations were not created.");
+    for (const each of [kept, removed]) {
+      const till = { ...generateTill({ seed: 1, tillId: randomUUID(), orders: 4, day: "2026-04-01" }), siretCode };
+      expect((await each.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
+      await each.waitForReports(1);
+    }
+    const key = product.adminKey;
+    const body = { companyName: "Two", vatRegime: "monthly", platform: { number: "0123", name: "Platform" } };
+    await kept.request("PUT", `/v1/e-reporting/declarants/${siren}`, { body, key });
+    const read = async () => {
+      const response = await kept.request("GET", `/v1/e-reports/${siren}/transactions/2026-04-01`, { key });
+      return EReport.parse(await response.json()).transactions;
+    };
+    const before = await read();
+    expect(before[0]?.tills).toHaveLength(2);
+    await runLocationCommand(["remove", removed.locationId, "--yes", removed.locationId]);
+    expect(await read()).toEqual(before);
+  });
 
   it("refuses to run when it is not decided whether a column names objects of a location", async () => {
     const listObjects = () =>

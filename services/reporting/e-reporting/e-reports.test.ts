@@ -493,7 +493,8 @@ it("has at most ten businesses of a location", async () => {
     const { siren, siret } = newSiren();
     await service.pushTills([buildTestTill([buildSale(1_100)], { siretCode: siret })], principal.location.id);
     const path = `/v1/e-reporting/declarants/${siren}`;
-    codes.push((await (await service.request("PUT", path, { principal, body: settings })).json()).code);
+    const response = await service.request("PUT", path, { principal, body: settings });
+    codes.push(((await response.json()) as { code?: string }).code);
   }
   expect(codes).toEqual([...Array.from({ length: 10 }, () => undefined), "limit_reached"]);
 });
