@@ -154,7 +154,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
       "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
     ),
   }).describe("Metadata of the message");
-  const name = event.split(".").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const name = event.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   return object({ meta, data }).meta({
     id: `${name.join("")}Webhook`,

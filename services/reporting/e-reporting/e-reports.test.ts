@@ -515,6 +515,27 @@ it("has no figures of a till with too many VAT rates", async () => {
   expect(openDays).toContainEqual({ locationId: principal.location.id, day, state: "without_figures" });
 });
 
+it("has no figures of a day with too many VAT rates in its tills", async () => {
+  const buildTill = (till: number) => {
+    const rows = Array.from({ length: 200 }, (_, index) =>
+      buildTestOrderProductRow({
+        totalRow: 110,
+        taxableAmount: 100,
+        taxAmount: 10,
+        taxRate: (200 * till + index) / 100,
+      }),
+    );
+    return buildSale(22_000, { productRowList: rows });
+  };
+  const { siren, siret, principal } = await startBusiness([buildTill(0)]);
+  const tills = Array.from({ length: 9 }, (_, index) => buildTestTill([buildTill(index + 1)], { siretCode: siret }));
+  await service.pushTills(tills.slice(0, 8), principal.location.id);
+  expect((await getReport(siren, "transactions", "2026-05-21")).state).toBe("ready");
+  await service.pushTills(tills.slice(8), principal.location.id);
+  const { openDays } = await getReport(siren, "transactions", "2026-05-21");
+  expect(openDays).toContainEqual({ locationId: principal.location.id, day, state: "without_figures" });
+});
+
 it("writes a name with special characters as well-formed XML", async () => {
   const companyName = `M&M; "Chez" <l'Ardoise> &amp; &#233;`;
   const { siren } = await startBusiness([buildSale(1_100)], { companyName });

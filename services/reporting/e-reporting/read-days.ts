@@ -10,14 +10,16 @@ export type ReportedTill = Pick<StoredTillEFigures, "locationId" | "tillId" | "r
 export interface ReadDays {
   days: DayFigures[];
   tills: ReportedTill[];
-  /** Days without the figures of a till, because a sum is too large or there are too many VAT rates. */
+  /** Days without the figures of a till, because a sum is too large or there are too many sums. */
   tooLarge: UnclosedDay[];
 }
 
-/** The maximum number of VAT rates of a day. The administration knows 15. */
-const maxRates = 100;
+/** The maximum number of sums of a day, by VAT rates and kinds of orders. A business with many locations has hundreds. */
+const maxSums = 2_000;
+/** After this number of tills, other requests are handled. */
+const tillsAtATime = 20;
 
-/** Adds up the figures of tills by day and currency. Other requests are handled between the batches. */
+/** Adds up the figures of tills by day and currency. */
 export async function readDays(
   batches: AsyncIterable<StoredTillEFigures[]>,
   getCurrency: (locationId: string) => string,
@@ -28,6 +30,7 @@ export async function readDays(
   for await (const batch of batches) {
     for (const { figures, excludedFigures, ...till } of batch) {
       tills.push(till);
+      if (tills.length % tillsAtATime === 0) await nextEventLoopIteration();
       if (figures === null) continue;
       const { day, locationId } = till;
       const currency = getCurrency(locationId);
@@ -36,7 +39,7 @@ export async function readDays(
       try {
         const own = excludedFigures === null ? all : subtractEReportFigures(all, JSON.parse(excludedFigures));
         const added = addUpEReportFigures(previous ? [previous, own] : [own]);
-        if (new Set(added.sales.map(({ taxRate }) => taxRate)).size > maxRates)
+        if (added.sales.length + added.orders.length > maxSums)
           tooLarge.push({ locationId, day, state: "without_figures" });
         else sums.set(`${day} ${currency}`, { day, currency, figures: added });
       } catch (error) {
@@ -44,7 +47,6 @@ export async function readDays(
         tooLarge.push({ locationId, day, state: "without_figures" });
       }
     }
-    await nextEventLoopIteration();
   }
   return { days: [...sums.values()], tills, tooLarge };
 }

@@ -45,7 +45,7 @@ const otherReceiptNames = [
   ...(["withoutVatRate", "deposits", "accountSettlements"] as const),
 ] as const;
 
-export const noOtherReceipts: OtherReceipts = {
+const noOtherReceipts: OtherReceipts = {
   ...{ onAccount: 0, tips: 0, beyondTotal: 0, unsoldOrders: 0, withoutVatRate: 0, deposits: 0, accountSettlements: 0 },
 };
 
