@@ -94,7 +94,7 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
 
   const operations = Object.fromEntries(
     events.map(([name, { post: webhook }]) => [
-      toOperationId(`send ${name.replaceAll("_", " ")}`),
+      toOperationId(`send ${name.replaceAll("_", "")}`),
       {
         action: "send",
         channel: { $ref: "#/channels/endpoint" },

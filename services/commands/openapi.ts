@@ -76,7 +76,7 @@ const openApiTags = [
 const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventName[]).map((name) => ({
   method: "post" as const,
   path: name,
-  operationId: toOperationId(`receive ${name.replaceAll("_", " ")}`),
+  operationId: toOperationId(`receive ${name.replaceAll("_", "")}`),
   tags: ["Webhooks"],
   summary: webhookEventDescriptions[name],
   description:

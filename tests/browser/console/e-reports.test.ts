@@ -32,7 +32,7 @@ afterAll(() => site?.close());
 
 it("sets up a business, takes the report of a period, and shows what has changed since", async () => {
   const { page, errors, close } = await site.openView("/e-reporting", { apiKey: testLocation.key });
-  await page.getByText("No business is set up for e-reporting.").waitFor();
+  await page.getByText("This key can read no business with e-reporting settings.").waitFor();
   await page.getByRole("button", { name: "Set up a business" }).click();
   const dialog = page.getByRole("dialog", { name: "Set up a business" });
   await dialog.getByLabel("SIREN").fill(`${siren.slice(0, 8)}${(Number(siren.slice(8)) + 1) % 10}`);
