@@ -1,4 +1,4 @@
-import { AmountOutOfRangeError, percentToBasisPoints } from "@pragma/contracts/money";
+import { AmountOutOfRangeError, addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import { readSiren } from "@pragma/contracts/siren";
 import type { TillV2 } from "@pragma/contracts/till-v2";
@@ -145,14 +145,7 @@ export function subtractEReportFigures(figures: EReportFigures, excluded: ERepor
 function computeOrderFigures(reportable: ReportableOrder): EReportFigures {
   const { serviceType, roomType } = reportable.order;
   const kind: SaleKind = { serviceType, roomType };
-  const byRate = groupByKey(reportable.rows, ({ row }) => [percentToBasisPoints(row.taxRate)])
-    .map((group) => ({
-      taxRate: percentToBasisPoints(group[0].row.taxRate),
-      taxable: sum(group.map(({ row }) => row.taxableAmount)),
-      tax: sum(group.map(({ row }) => row.taxAmount)),
-      total: sum(group.map(({ row }) => row.totalRow)),
-    }))
-    .sort((one, other) => one.taxRate - other.taxRate);
+  const byRate = addUpRows(reportable.rows);
   const { received, ...others } = computeReceived(reportable);
   const parts = splitReceived(
     received,
@@ -167,6 +160,22 @@ function computeOrderFigures(reportable: ReportableOrder): EReportFigures {
     }),
     others: { ...noOtherReceipts, ...others, withoutVatRate: parts ? 0 : received },
   };
+}
+
+/** Returns the sums of rows by VAT rate, lowest first. */
+function addUpRows(rows: ReportableOrder["rows"]) {
+  const sums = new Map<number, { taxRate: number; taxable: number; tax: number; total: number }>();
+  for (const { row } of rows) {
+    const taxRate = percentToBasisPoints(row.taxRate);
+    const { taxable, tax, total } = sums.get(taxRate) ?? { taxable: 0, tax: 0, total: 0 };
+    sums.set(taxRate, {
+      taxRate,
+      taxable: addMoneyAmounts(taxable, row.taxableAmount),
+      tax: addMoneyAmounts(tax, row.taxAmount),
+      total: addMoneyAmounts(total, row.totalRow),
+    });
+  }
+  return [...sums.values()].sort((one, other) => one.taxRate - other.taxRate);
 }
 
 /**
