@@ -3,8 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useApi } from "../api/use-api.ts";
 import { useApiChange } from "../api/use-api-change.ts";
-import { DownloadButton } from "../exports/download-button.tsx";
-import { useFormats, useSession } from "../session/session-context.tsx";
+import { useFormats } from "../session/session-context.tsx";
 import { text } from "../text/text.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -16,6 +15,9 @@ import { Moment } from "../ui/moment.tsx";
 import { Page } from "../ui/page.tsx";
 import { Section } from "../ui/section.tsx";
 import { Table } from "../ui/table.tsx";
+import { DayLink } from "./day-link.tsx";
+import { EReportFigures } from "./e-report-figures.tsx";
+import { EReportFiles } from "./e-report-files.tsx";
 import { EReportState } from "./e-report-state.tsx";
 
 const route = getRouteApi("/e-reporting/$siren/$kind/$period");
@@ -48,9 +50,9 @@ export function EReportPage() {
         {(report) => (
           <>
             <About report={report} />
-            {report.lastTransmission && <Files report={report} />}
+            {report.lastTransmission && <EReportFiles report={report} />}
             <Changes report={report} />
-            <Figures report={report} />
+            <EReportFigures report={report} />
             <NotReported report={report} />
             <Checks report={report} />
           </>
@@ -146,49 +148,6 @@ function Taken({ id }: { id: string }) {
   );
 }
 
-/** The files of the period that were taken, latest first. */
-function Files({ report: { siren, kind, period, lastTransmission } }: { report: EReport }) {
-  const path = { siren, kind, period };
-  const query = useApi(["e-report files", path, lastTransmission?.number], (api) =>
-    api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions", { params: { path } }),
-  );
-  return (
-    <Section title={text.eReports.files}>
-      <Loaded query={query}>
-        {({ data }) => (
-          <Table
-            label={text.eReports.files}
-            rows={data}
-            getKey={({ number }) => String(number)}
-            empty=""
-            columns={[
-              { header: text.eReports.file, isRowHeader: true, cell: ({ id }) => <code>{id}</code> },
-              { header: text.eReports.type, cell: ({ type }) => type },
-              { header: text.eReports.takenAt, cell: ({ takenAt }) => <Moment at={takenAt} />, isWideOnly: true },
-              { header: text.eReports.hash, cell: ({ sha256 }) => <code>{sha256}</code>, isWideOnly: true },
-              {
-                header: text.exports.download,
-                cell: ({ id, number, bytes }) => (
-                  <DownloadButton
-                    name={`${id}.xml`}
-                    bytes={bytes}
-                    open={(api) =>
-                      api.GET("/v1/e-reports/{siren}/{kind}/{period}/transmissions/{number}", {
-                        params: { path: { ...path, number } },
-                        parseAs: "stream",
-                      })
-                    }
-                  />
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  );
-}
-
 const notReportedNames = [
   ...(["otherSales", "onAccount", "tips", "beyondTotal"] as const),
   ...(["unsoldOrders", "withoutVatRate", "deposits", "accountSettlements"] as const),
@@ -205,29 +164,6 @@ function NotReported({ report: { notReported } }: { report: EReport }) {
       <Facts facts={names.map((name) => [text.eReports.notReportedAmounts[name], money(notReported[name])])} />
       <p className="section-hint">{text.eReports.notReportedHint}</p>
     </Section>
-  );
-}
-
-/** A day of locations. It is a link if the key has the only one of them; the location is named if the key has none. */
-function DayLink({ day, locationIds }: { day: string; locationIds: readonly string[] }) {
-  const { key } = useSession();
-  const { dayWithYear } = useFormats();
-  if (locationIds.some((id) => id !== key.location?.id))
-    return (
-      <>
-        {dayWithYear(day)}
-        {locationIds.length === 1 && (
-          <>
-            {" "}
-            <code>{locationIds[0]}</code>
-          </>
-        )}
-      </>
-    );
-  return (
-    <Link to="/days/$date" params={{ date: day }}>
-      {dayWithYear(day)}
-    </Link>
   );
 }
 
@@ -271,90 +207,6 @@ function Changes({ report: { changes, kind } }: { report: EReport }) {
     </Section>
   );
 }
-
-interface FigureRow {
-  day: string;
-  locationIds: string[];
-  category: keyof typeof text.eReports.categories | null;
-  taxRate: number;
-  amount: number;
-  tax: number | null;
-  orders: number | null;
-}
-
-function Figures({ report: { kind, transactions, payments } }: { report: EReport }) {
-  const { rate, money, number } = useFormats();
-  const rows: FigureRow[] =
-    kind === "transactions"
-      ? transactions.flatMap(({ day, category, transactionsCount, taxSubtotals, tills }) =>
-          taxSubtotals.map(({ taxRate, taxableAmount, taxTotal }, index) => ({
-            ...{ day, category, locationIds: listLocations(tills), taxRate, amount: taxableAmount, tax: taxTotal },
-            orders: index === 0 ? transactionsCount : null,
-          })),
-        )
-      : payments.flatMap(({ day, subtotals, tills }) =>
-          subtotals.map(({ taxRate, amount }) => ({
-            day,
-            locationIds: listLocations(tills),
-            category: null,
-            taxRate,
-            amount,
-            tax: null,
-            orders: null,
-          })),
-        );
-  const isSales = kind === "transactions";
-  return (
-    <Section title={text.eReports.blocks}>
-      <Table
-        label={text.eReports.blocks}
-        rows={rows}
-        getKey={({ day, category, taxRate }) => `${day} ${category} ${taxRate}`}
-        empty={text.eReports.noBlocks}
-        columns={[
-          {
-            header: text.eReports.day,
-            isRowHeader: true,
-            cell: ({ day, locationIds }) => <DayLink day={day} locationIds={locationIds} />,
-          },
-          ...(isSales
-            ? [
-                {
-                  header: text.eReports.category,
-                  cell: ({ category }: FigureRow) => category && text.eReports.categories[category],
-                },
-              ]
-            : []),
-          { header: text.eReports.rate, isNumeric: true, cell: ({ taxRate }) => rate(taxRate) },
-          {
-            header: isSales ? text.eReports.net : text.eReports.received,
-            isNumeric: true,
-            cell: ({ amount }) => money(amount),
-          },
-          ...(isSales
-            ? [
-                {
-                  header: text.eReports.vat,
-                  isNumeric: true,
-                  cell: ({ tax }: FigureRow) => (tax === null ? "" : money(tax)),
-                },
-                {
-                  header: text.eReports.orders,
-                  isNumeric: true,
-                  isWideOnly: true,
-                  cell: ({ orders }: FigureRow) => (orders === null ? "" : number(orders)),
-                },
-              ]
-            : []),
-        ]}
-      />
-    </Section>
-  );
-}
-
-const listLocations = (tills: readonly { locationId: string }[]) => [
-  ...new Set(tills.map(({ locationId }) => locationId)),
-];
 
 const resultTones: Record<EReport["checks"][number]["result"], Tone> = {
   passed: "good",
