@@ -15,7 +15,9 @@ const day = (() => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 2, 15)).toISOString().slice(0, 10);
 })();
 const period = `${day.slice(0, 7)}-11`;
-const till = { ...generateTill({ seed: "e-reports", orders: 6, day, tillId: randomUUID() }), siretCode };
+/** Every order is a sale, so that the report changes without any of them. */
+const mix = { canceledOrder: 0, transferredOrder: 0, refundOrder: 0, giftedOrder: 0, trainingOrder: 0 };
+const till = { ...generateTill({ seed: "e-reports", orders: 6, day, tillId: randomUUID(), mix }), siretCode };
 
 let testLocation: TestLocation;
 let site: ConsoleUnderTest;
