@@ -49,10 +49,10 @@ export interface CompanyNumbers {
   tvaCode: string;
 }
 
-/** Returns company numbers with valid check digits, different ones for each index below 100,000. */
+/** Returns company numbers with valid check digits, different ones for each index below 10,000,000. */
 export function buildCompanyNumbers(index: number): CompanyNumbers {
   const addCheckDigit = (digits: string) => `${digits}${computeCheckDigit(digits)}`;
-  const siren = addCheckDigit(`000${String(index % 100_000).padStart(5, "0")}`);
+  const siren = addCheckDigit(`0${String(index % 10_000_000).padStart(7, "0")}`);
   const vatKey = String((12 + 3 * (Number(siren) % 97)) % 97).padStart(2, "0");
   return { siren, siretCode: addCheckDigit(`${siren}0001`), tvaCode: `FR${vatKey}${siren}` };
 }

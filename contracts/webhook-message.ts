@@ -1,6 +1,6 @@
 import { array, object, z } from "zod";
 import { Day, notifiedDayStates } from "./day.ts";
-import { eReportKind } from "./e-reporting.ts";
+import { eReportKind } from "./e-report.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { field } from "./fields.ts";

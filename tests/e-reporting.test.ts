@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { AccountingExport } from "@pragma/contracts/accounting-export";
-import type { EReport, EReportTransmission } from "@pragma/contracts/e-reporting";
+import type { EReport } from "@pragma/contracts/e-report";
+import type { EReportTransmission } from "@pragma/contracts/e-report-transmission";
 import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -14,6 +15,7 @@ import { XmlDocument, XsdValidator } from "libxml2-wasm";
 import { xmlRegisterFsInputProviders } from "libxml2-wasm/lib/nodejs.mjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type ParsedFecLine, parseAndValidateFecFile } from "./accounting/read-fec.ts";
+import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -103,6 +105,39 @@ describe("e-reports", () => {
     const received = lines.filter(isPaid).reduce((sum, { debit, credit }) => sum + debit - credit, 0);
     const reported = payments.flatMap(({ subtotals }) => subtotals).reduce((sum, { amount }) => sum + amount, 0);
     expect(reported + (notReported?.otherSales ?? 0) + (notReported?.withoutVatRate ?? 0)).toBe(received);
+  });
+
+  it("are the same for tills in the V1 format", async () => {
+    const product = await getSharedPragmaUnderTest();
+    const first = randomInt(40_000, 49_999);
+    const businesses = [buildCompanyNumbers(first), buildCompanyNumbers(first + 1)];
+    // V1 tills have neither tips that are part of a payment nor orders in training mode, and these ones no movements.
+    const options = { seed: "formats", orders: 40, mix: { tip: 0, trainingOrder: 0 } };
+    const tills = days.map((day) => generateTill({ ...options, day, tillId: randomUUID() }));
+    const reports = await Promise.all(
+      businesses.map(async ({ siren, siretCode }, index) => {
+        const testLocation = await createTestLocation(product, { scopes: ["tills:write", "accounting:write"] });
+        for (const till of tills) {
+          const pushed = { ...till, siretCode, financialMovementList: [], ...(index === 1 && { id: randomUUID() }) };
+          if (index === 0) expect((await testLocation.pushTillWithRetries(pushed)).status).toBe(201);
+          else {
+            const { application, legacyId } = testLocation;
+            await testLocation.create("/v1/tills", convertGeneratedTillToV1(pushed, { application, legacyId }));
+          }
+        }
+        await testLocation.waitForTillStates();
+        // The V1 format has no service type.
+        const settings = { companyName: "Chez Marcel", vatRegime: "quarterly", categories: [{ category: "TPS1" }] };
+        const body = { ...settings, platform: { number: "0123", name: "Plateforme" } };
+        await testLocation.request("PUT", `/v1/e-reporting/declarants/${siren}`, { body });
+        const read = (kind: string) => testLocation.getJson<EReport>(`/v1/e-reports/${siren}/${kind}/2026-05-01`);
+        const [{ transactions }, { payments, notReported }] = [await read("transactions"), await read("payments")];
+        const blocks = [...transactions, ...payments].map((block) => ({ ...block, tills: block.tills.length }));
+        return { blocks, notReported };
+      }),
+    );
+    expect(reports[0]?.blocks.length).toBe(2 * days.length);
+    expect(reports[1]).toEqual(reports[0]);
   });
 
   it("have the VAT of the metrics of the same days", async () => {

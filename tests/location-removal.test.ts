@@ -10,7 +10,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChangePage } from "@pragma/contracts/changes";
-import { EReport } from "@pragma/contracts/e-reporting";
+import { EReport } from "@pragma/contracts/e-report";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { buildCompanyNumbers } from "@pragma/contracts/siren";
 import { packTill } from "@pragma/reporting/documents/packing/pack-till";

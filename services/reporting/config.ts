@@ -41,7 +41,7 @@ export const reportingServiceConfigSchema = z.object({
   BULK_EXPORT_FILE_BYTES: integerEnvSchema(1, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   /** Seconds after which a metrics query is canceled: less than reads of the read replica can take. */
   METRICS_QUERY_TIMEOUT_SECONDS: integerEnvSchema(1, 9).default(5),
-  /** Maximum number of metrics queries that one instance runs at a time. A location runs at most two. */
+  /** Maximum number of queries of metrics and e-reports that one instance runs at a time. A location runs at most two. */
   METRICS_QUERY_CONCURRENCY: integerEnvSchema(1, 100).default(3),
   /** Retention of accounting exports and their files, in days. */
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),

@@ -184,7 +184,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingConte
     });
     metrics.observeCounter(
       "metrics_queries_rejected",
-      "Metrics queries that were rejected, because too many were running or waiting",
+      "Queries of metrics and e-reports that were rejected, because too many were running or waiting",
       () => metricsQueries.rejectedCount,
     );
     const recordMetricsDuration = metrics.createDurationHistogram(

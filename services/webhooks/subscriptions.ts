@@ -1,4 +1,4 @@
-import { buildEReportId } from "@pragma/contracts/e-reporting";
+import { buildEReportId } from "@pragma/contracts/e-report-id";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { toWebhookOrder } from "@pragma/contracts/webhook-message";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";

@@ -211,11 +211,15 @@ export const locationLimits = {
     ...{ perSender: 2, maxWaitingPerSender: 16, maxWaitMs: 2_000 },
     senderError: {
       detail: ({ perSender, maxWaitingPerSender, maxWaitSeconds }) =>
-        `This location is sending too many metrics queries at the same time. ${perSender} run at a time, and up to ${maxWaitingPerSender} wait for up to ${maxWaitSeconds} seconds. Send fewer queries at the same time.`,
+        `This location is sending too many queries of metrics and e-reports at the same time. ${perSender} run at a time, and up to ${maxWaitingPerSender} wait for up to ${maxWaitSeconds} seconds. Send fewer queries at the same time.`,
       limit: { name: "concurrent_metrics", unit: "requests" },
     },
-    overloadedDetail: "The server runs too many metrics queries. Retry shortly.",
-    docs: { what: "Queries of `GET /v1/metrics` that run", perProcess: "3", variables: ["METRICS_QUERY_CONCURRENCY"] },
+    overloadedDetail: "The server runs too many queries of metrics and e-reports. Retry shortly.",
+    docs: {
+      what: "Queries of `GET /v1/metrics` and of e-reports that run",
+      perProcess: "3",
+      variables: ["METRICS_QUERY_CONCURRENCY"],
+    },
   },
   /** Reads of chunks of files, so that the downloads of a location do not slow down those of others. */
   exportFileReads: { process: "reporting", perSender: 1 },

@@ -1,4 +1,4 @@
-import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { buildSandboxCompanyNumbers } from "@pragma/contracts/siren";

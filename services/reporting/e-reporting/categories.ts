@@ -1,4 +1,4 @@
-import type { CategoryMapping, DeclarantSettings, TransactionCategory } from "@pragma/contracts/e-reporting";
+import type { CategoryMapping, DeclarantSettings, TransactionCategory } from "@pragma/contracts/e-reporting-declarant";
 import type { SaleKind } from "./till-e-figures.ts";
 
 /** Sales without VAT are not subject to it; meals eaten in are services; meals taken out are goods. */

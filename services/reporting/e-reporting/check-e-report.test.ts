@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { checkEReport, type EReportCheckContext } from "./check-e-report.ts";
+import { checkEReport } from "./check-e-report.ts";
 import { buildEReportFile, type EReportFile } from "./e-report-file.ts";
+import type { EReportCheckContext } from "./e-report-rules.ts";
 
 const context: EReportCheckContext = {
   now: "2027-09-21T08:00:00",

@@ -1,4 +1,4 @@
-import type { EReportDifference } from "@pragma/contracts/e-reporting";
+import type { EReportDifference } from "@pragma/contracts/e-report";
 import { groupByKey, sum } from "../calculation/groups.ts";
 import type { EReportBlocks } from "./e-report.ts";
 

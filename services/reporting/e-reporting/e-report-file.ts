@@ -1,4 +1,4 @@
-import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant";
 import type { EReportBlocks } from "./e-report.ts";
 
 /** A file of flux 10 as the external specifications 3.2 name its elements: `ereporting.xsd`. All values are texts. */
@@ -20,12 +20,12 @@ interface EReportParty {
   RoleCode: string;
 }
 
-interface EReportFilePeriod {
+export interface EReportFilePeriod {
   StartDate: string;
   EndDate: string;
 }
 
-interface EReportFileTransactions {
+export interface EReportFileTransactions {
   Date: string;
   TransactionsCurrency: string;
   TaxDueDateTypeCode?: string;
@@ -36,7 +36,7 @@ interface EReportFileTransactions {
   TaxSubtotal: { TaxPercent: string; TaxableAmount: string; TaxTotal: string }[];
 }
 
-interface EReportFilePayment {
+export interface EReportFilePayment {
   Date: string;
   SubTotals: { TaxPercent: string; CurrencyCode: string; Amount: string }[];
 }

@@ -1,4 +1,8 @@
-import { type DeclarantSettings, type TransactionCategory, transactionCategories } from "@pragma/contracts/e-reporting";
+import {
+  type DeclarantSettings,
+  type TransactionCategory,
+  transactionCategories,
+} from "@pragma/contracts/e-reporting-declarant";
 import { groupByKey, sum } from "../calculation/groups.ts";
 import { findCategory } from "./categories.ts";
 import { addUpEReportFigures, type EReportFigures } from "./till-e-figures.ts";

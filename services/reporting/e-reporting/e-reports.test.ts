@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { EReport, EReportPeriodList, EReportTransmission } from "@pragma/contracts/e-reporting";
+import { EReport, EReportPeriodList } from "@pragma/contracts/e-report";
+import { EReportTransmission } from "@pragma/contracts/e-report-transmission";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
@@ -348,6 +349,29 @@ it("leaves out orders that were invoiced to businesses, and has them again when 
   ]);
   await service.request("DELETE", `/v1/e-reporting/excluded-orders/${invoiced.id}`, { principal });
   expect((await getReport(siren, "transactions", "2026-05-21")).state).toBe("taken");
+});
+
+it("leaves out the copy of an order that each of its tills contains, one order after the other", async () => {
+  const { siren, siret, principal } = await startBusiness([]);
+  const orders = [1_100, 2_200, 3_300].map((total) => buildSale(total));
+  const [first, second] = orders as [OrderV2, OrderV2];
+  const other = buildTestTill([buildSale(5_500, { id: first.id }), buildSale(6_600, { id: second.id })], {
+    siretCode: siret,
+  });
+  await service.pushTills([buildTestTill(orders, { siretCode: siret }), other], principal.location.id);
+  const exclude = (orderIds: string[]) =>
+    service.request("POST", "/v1/e-reporting/excluded-orders", { principal, body: { orderIds } });
+  const readSales = async () => (await getReport(siren, "transactions", "2026-05-21")).transactions;
+  const sales = (taxExclusiveAmount: number, transactionsCount: number) => [{ taxExclusiveAmount, transactionsCount }];
+  expect(await readSales()).toMatchObject(sales(17_000, 5));
+  await exclude([first.id]);
+  expect(await readSales()).toMatchObject(sales(11_000, 3));
+  await exclude([first.id, second.id]);
+  expect(await readSales()).toMatchObject(sales(3_000, 1));
+  await service.request("DELETE", `/v1/e-reporting/excluded-orders/${first.id}`, { principal });
+  expect(await readSales()).toMatchObject(sales(9_000, 3));
+  await service.request("DELETE", `/v1/e-reporting/excluded-orders/${second.id}`, { principal });
+  expect(await readSales()).toMatchObject(sales(17_000, 5));
 });
 
 it("has no payments with VAT on debits, and states it for services", async () => {

@@ -5,9 +5,15 @@ import { toReportableOrders } from "../calculation/reportable-orders.ts";
 import type { ReportingContext } from "../context.ts";
 import { findDocumentBody } from "../documents/queries/document-body.ts";
 import type { DocumentStores } from "../documents/queries/document-pages.ts";
+import type { TillKey } from "../documents/queries/tills.ts";
 import { deleteExcludedOrder, insertExcludedOrders, listTillsOfOrders } from "./queries/excluded-orders.ts";
 import { updateExcludedFigures } from "./queries/figures.ts";
-import { computeEReportFigures } from "./till-e-figures.ts";
+import {
+  addUpEReportFigures,
+  computeEReportFigures,
+  type EReportFigures,
+  subtractEReportFigures,
+} from "./till-e-figures.ts";
 
 type ExclusionServices = Pick<ReportingContext, "db" | "objects">;
 
@@ -33,10 +39,9 @@ export async function excludeOrders(
       limit: { name: "excluded_orders", maximum: maxExcludedOrders, unit: "orders of a location" },
     });
   const tills = await listTillsOfOrders(tx, { locationId, orderIds });
-  for (const { tillId, excludedOrderIds, orderIds: contained } of tills) {
-    const excluded = [...new Set([...excludedOrderIds, ...contained])];
-    if (excluded.length === excludedOrderIds.length) continue;
-    await storeExcludedFigures(services, tx, { locationId, tillId, orderIds: excluded });
+  for (const till of tills) {
+    const added = till.orderIds.filter((id) => !till.excludedOrderIds.includes(id));
+    if (added.length > 0) await addExcludedFigures(services, tx, { locationId, ...till }, added);
   }
   const known = new Set(tills.flatMap(({ orderIds: contained }) => contained));
   return { inserted, unknown: [...new Set(orderIds)].filter((id) => !known.has(id)) };
@@ -51,34 +56,68 @@ export async function includeOrder(
   await lockInTransaction(tx, services.db, `location ${locationId}`);
   if (!(await deleteExcludedOrder(tx, { locationId, orderId }))) return false;
   for (const till of await listTillsOfOrders(tx, { locationId, orderIds: [orderId] })) {
-    const excluded = till.excludedOrderIds.filter((id) => id !== orderId);
-    await storeExcludedFigures(services, tx, { locationId, tillId: till.tillId, orderIds: excluded });
+    const orderIds = till.excludedOrderIds.filter((id) => id !== orderId);
+    const key = { locationId, tillId: till.tillId };
+    const [excluded, included] = [parseFigures(till.excludedFigures), await readFigures(services, tx, key, [orderId])];
+    const figures = excluded && included && subtractEReportFigures(excluded, included);
+    if (figures || orderIds.length === 0) await updateExcludedFigures(tx, key, { orderIds, figures });
+    else await storeExcludedFigures(services, tx, { ...key, orderIds });
   }
   return true;
 }
 
+interface ExcludedOfTill extends TillKey {
+  excludedOrderIds: readonly string[];
+  excludedFigures: string | null;
+}
+
+/** Adds the figures of some orders to those that are excluded, so that the others need not be read. */
+async function addExcludedFigures(
+  services: ExclusionServices,
+  tx: SqlTransaction,
+  { locationId, tillId, excludedOrderIds, excludedFigures }: ExcludedOfTill,
+  added: readonly string[],
+): Promise<void> {
+  const key = { locationId, tillId };
+  const orderIds = [...excludedOrderIds, ...added];
+  const before = parseFigures(excludedFigures);
+  // Without figures although orders were excluded, the text of one was lost, and may be there again.
+  if (!before && excludedOrderIds.length > 0) return storeExcludedFigures(services, tx, { ...key, orderIds });
+  const figures = await readFigures(services, tx, key, added);
+  const sums = figures && addUpEReportFigures(before ? [before, figures] : [figures]);
+  await updateExcludedFigures(tx, key, { orderIds, figures: sums });
+}
+
 /** Stores which orders of a till are excluded, and the sum of their figures. The caller must lock the location first. */
 export async function storeExcludedFigures(
+  stores: Pick<DocumentStores, "objects">,
+  tx: SqlTransaction,
+  { orderIds, ...key }: TillKey & { orderIds: readonly string[] },
+): Promise<void> {
+  await updateExcludedFigures(tx, key, { orderIds, figures: await readFigures(stores, tx, key, orderIds) });
+}
+
+/**
+ * Returns the sum of the figures of orders, from their V2 texts in this till; null if the text of one is lost. Then the day
+ * is `without_figures` until the till is pushed again.
+ */
+async function readFigures(
   { objects }: Pick<DocumentStores, "objects">,
   tx: SqlTransaction,
-  { locationId, tillId, orderIds }: { locationId: string; tillId: string; orderIds: readonly string[] },
-): Promise<void> {
-  const texts: string[] = [];
+  key: TillKey,
+  orderIds: readonly string[],
+): Promise<EReportFigures | null> {
+  let figures = computeEReportFigures([]);
   for (const id of orderIds) {
     const found = await findDocumentBody(
       { sql: tx as unknown as SqlClient, objects },
-      { kind: "order", id, locationId, body: "v2", maxBytes: maxOrderBytes },
+      { ...key, kind: "order", id, body: "v2", maxBytes: maxOrderBytes },
     );
-    if (found?.body) texts.push(Buffer.from(found.body).toString());
+    if (!found?.body) return null;
+    const order: OrderV2 = JSON.parse(Buffer.from(found.body).toString());
+    figures = addUpEReportFigures([figures, computeEReportFigures(toReportableOrders([order]))]);
   }
-  // If the text of an order is lost, its day is `without_figures` until the till is pushed again.
-  const figures = texts.length === orderIds.length ? computeExcludedFigures(texts) : null;
-  await updateExcludedFigures(tx, { locationId, tillId }, { orderIds, figures });
+  return figures;
 }
 
-/** Returns the sum of the figures of orders, from their V2 texts, as JSON. */
-function computeExcludedFigures(texts: readonly string[]): string | null {
-  if (texts.length === 0) return null;
-  const orders = texts.map((text): OrderV2 => JSON.parse(text));
-  return JSON.stringify(computeEReportFigures(toReportableOrders(orders)));
-}
+const parseFigures = (text: string | null): EReportFigures | null => (text === null ? null : JSON.parse(text));

@@ -1,4 +1,6 @@
-import type { DeclarantSettings, EReportCheck, EReportKind } from "@pragma/contracts/e-reporting";
+import type { EReportKind } from "@pragma/contracts/e-report";
+import type { EReportCheck } from "@pragma/contracts/e-report-check";
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { Temporal } from "temporal-polyfill";
 import { checkEReport } from "./check-e-report.ts";

@@ -1,4 +1,5 @@
-import type { EReportKind, VatRegime } from "@pragma/contracts/e-reporting";
+import type { EReportKind } from "@pragma/contracts/e-report";
+import type { VatRegime } from "@pragma/contracts/e-reporting-declarant";
 import { Temporal } from "temporal-polyfill";
 
 /** A period of reports. Days are YYYY-MM-DD. */

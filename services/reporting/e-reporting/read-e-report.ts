@@ -1,5 +1,5 @@
 import { createDayFormatter } from "@pragma/contracts/date-time";
-import type { EReport, EReportKind, EReportState, OpenDay } from "@pragma/contracts/e-reporting";
+import type { EReport, EReportKind, EReportState, OpenDay } from "@pragma/contracts/e-report";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";

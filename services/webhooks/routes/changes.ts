@@ -6,7 +6,7 @@ import {
   changeTypeScopes,
   changeTypes,
 } from "@pragma/contracts/changes";
-import { parseEReportId } from "@pragma/contracts/e-reporting";
+import { parseEReportId } from "@pragma/contracts/e-report-id";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";

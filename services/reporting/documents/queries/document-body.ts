@@ -10,6 +10,8 @@ interface RequestedBody {
   id: string;
   /** Null searches all locations. */
   locationId: string | null;
+  /** The till whose copy of an order of this location is read. By default, the current copy is. */
+  tillId?: string;
   /** The column with the response bodies of the requested API version. */
   body: string;
   /** The maximum size, in bytes. A larger body is not read. */
@@ -82,8 +84,8 @@ async function readBody(
   requested: RequestedBody,
   source: BodySource,
 ): Promise<FoundDocumentBody | undefined> {
-  const { maxBytes, id, locationId } = requested;
-  const parameters = [maxBytes, id, ...(locationId === null ? [] : [locationId])];
+  const { maxBytes, id, locationId, tillId } = requested;
+  const parameters = [maxBytes, id, ...[locationId, tillId].filter((each) => typeof each === "string")];
   const [row]: unknown[] = await sql.unsafe(toStatement(requested, source), parameters, { prepare: true }).raw();
   if (!row) return undefined;
   const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as DocumentBodyRow;
@@ -106,7 +108,7 @@ type BodySource = "report" | "order" | "order or packed order";
 const statements = new Map<string, string>();
 
 function toStatement(requested: RequestedBody, source: BodySource): string {
-  const name = `${source} ${requested.body} ${requested.locationId !== null}`;
+  const name = `${source} ${requested.body} ${requested.locationId !== null} ${requested.tillId !== undefined}`;
   const statement =
     statements.get(name) ?? (source === "report" ? selectReport(requested) : selectOrder(requested, source));
   statements.set(name, statement);
@@ -124,9 +126,10 @@ function selectReport(requested: RequestedBody): string {
 /** Also selects the rows that are not packed, because the till may have been unpacked since. */
 function selectOrder(requested: RequestedBody, source: BodySource): string {
   const isOfLocation = requested.locationId === null ? "" : "and location_id = $3";
+  const isRequestedCopy = requested.tillId === undefined ? "is_current" : "till_id = $4";
   const stored = `
     select etag, null as content_version, ${selectBodyColumns(requested)}, null::json, null::int, pushed_at
-    from orders where id = $2 and is_current ${isOfLocation}`;
+    from orders where id = $2 and ${isRequestedCopy} ${isOfLocation}`;
   if (source === "order") return stored;
   return `
     ${stored}
@@ -134,6 +137,6 @@ function selectOrder(requested: RequestedBody, source: BodySource): string {
     select etags[number], content_version, null, null, null, v1_bytes[number], ${packedTillIndexColumn},
       first_position + number - 1, pushed_at
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, $2::uuid) as number
-    where ids @> array[$2::uuid] and is_current ${isOfLocation}
+    where ids @> array[$2::uuid] and ${isRequestedCopy} ${isOfLocation}
     order by pushed_at desc limit 1`;
 }

@@ -1,4 +1,4 @@
-import { type EReportKind, type EReportState, eReportKinds } from "@pragma/contracts/e-reporting";
+import { type EReportKind, type EReportState, eReportKinds } from "@pragma/contracts/e-report";
 import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";

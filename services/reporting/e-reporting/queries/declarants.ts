@@ -1,4 +1,4 @@
-import type { DeclarantSettings } from "@pragma/contracts/e-reporting";
+import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export type StoredSettings = DeclarantSettings & { locationIds: string[] };

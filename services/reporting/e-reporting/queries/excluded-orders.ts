@@ -25,7 +25,7 @@ export async function deleteExcludedOrder(
 export async function listTillsOfOrders(
   tx: SqlTransaction,
   { locationId, orderIds }: { locationId: string; orderIds: readonly string[] },
-): Promise<{ tillId: string; excludedOrderIds: string[]; orderIds: string[] }[]> {
+): Promise<{ tillId: string; excludedOrderIds: string[]; excludedFigures: string | null; orderIds: string[] }[]> {
   return tx`
     with found as (
       select till_id, id as order_id from orders
@@ -35,7 +35,7 @@ export async function listTillsOfOrders(
       where location_id = ${locationId} and ids && ${[...orderIds]}::uuid[]
         and order_id = any(${[...orderIds]}::uuid[])
     )
-    select figures.till_id, figures.excluded_order_ids, array_agg(found.order_id) as order_ids from found
-    join e_till_figures as figures on figures.location_id = ${locationId} and figures.till_id = found.till_id
-    group by figures.till_id, figures.excluded_order_ids`;
+    select figures.till_id, figures.excluded_order_ids, figures.excluded_figures, found.order_ids
+    from (select till_id, array_agg(order_id) as order_ids from found group by till_id) as found
+    join e_till_figures as figures on figures.location_id = ${locationId} and figures.till_id = found.till_id`;
 }

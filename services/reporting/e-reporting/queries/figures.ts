@@ -1,6 +1,6 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "../../documents/queries/tills.ts";
-import type { TillEReportData } from "../till-e-figures.ts";
+import type { EReportFigures, TillEReportData } from "../till-e-figures.ts";
 
 interface TillEFiguresRow extends TillKey {
   reportId: string;
@@ -59,11 +59,12 @@ const onConflictLock = (tx: SqlTransaction) =>
 export async function updateExcludedFigures(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
-  { orderIds, figures }: { orderIds: readonly string[]; figures: string | null },
+  { orderIds, figures }: { orderIds: readonly string[]; figures: EReportFigures | null },
 ): Promise<void> {
+  const text = orderIds.length === 0 || !figures ? null : JSON.stringify(figures);
   await tx`
     with updated as (
-      update e_till_figures set excluded_order_ids = ${[...orderIds]}::uuid[], excluded_figures = ${figures}
+      update e_till_figures set excluded_order_ids = ${[...orderIds]}::uuid[], excluded_figures = ${text}
       where location_id = ${locationId} and till_id = ${tillId} returning location_id, siren, day
     )
     insert into e_changed_days (location_id, siren, day)

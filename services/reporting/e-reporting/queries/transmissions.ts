@@ -1,4 +1,4 @@
-import type { EReportKind } from "@pragma/contracts/e-reporting";
+import type { EReportKind } from "@pragma/contracts/e-report";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { EReportBlocks } from "../e-report.ts";
 

@@ -1,5 +1,10 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
-import { Declarant, PutDeclarantRequest, sirenParameter, WrongSiretList } from "@pragma/contracts/e-reporting";
+import {
+  Declarant,
+  PutDeclarantRequest,
+  sirenParameter,
+  WrongSiretList,
+} from "@pragma/contracts/e-reporting-declarant";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { findSiretFault } from "@pragma/contracts/siren";

@@ -2,19 +2,18 @@ import {
   EReport,
   EReportPeriodList,
   type EReportPeriod as EReportPeriodResponse,
-  type EReportTransmission,
   eReportKind,
-  sirenParameter,
-} from "@pragma/contracts/e-reporting";
+} from "@pragma/contracts/e-report";
+import type { EReportTransmission } from "@pragma/contracts/e-report-transmission";
+import { sirenParameter } from "@pragma/contracts/e-reporting-declarant";
 import { ApiError } from "@pragma/contracts/errors";
 import { checkSinceIsNotAfterUntil, dayQueryParameter } from "@pragma/contracts/pagination";
-import type { Principal } from "@pragma/contracts/principal";
 import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
-import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
-import { defineReportingRoute, type ReportingContext } from "../../context.ts";
+import { defineReportingRoute } from "../../context.ts";
+import { runInTurn } from "../../run-in-turn.ts";
 import { requireDeclarant } from "../access.ts";
 import { createNextFile } from "../next-file.ts";
 import { findEarliestToday, type PeriodReport, readPeriodReports } from "../read-e-report.ts";
@@ -123,19 +122,6 @@ export const getEReportRoute = defineReportingRoute({
     return jsonResponse(200, response, { vary });
   },
 });
-
-interface Turn {
-  services: Pick<ReportingContext, "metricsQueries">;
-  principal: Principal;
-  signal: AbortSignal;
-  runOutsideAdmission<Result>(run: () => Promise<Result>): Promise<Result>;
-}
-
-/** Reads the figures of many tills when it is the turn of the location, as for metrics, so that others need not wait. */
-export const runInTurn = <Result>(
-  { services, principal, signal, runOutsideAdmission }: Turn,
-  run: () => Promise<Result>,
-): Promise<Result> => runOutsideAdmission(() => services.metricsQueries.run(run, getSenderId(principal), { signal }));
 
 function toBlocksResponse({ blocks, tills }: PeriodReport) {
   const sources = new Map<string, { locationId: string; tillId: string; reportId: string }[]>();

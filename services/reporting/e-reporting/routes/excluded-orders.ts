@@ -1,5 +1,5 @@
-import { ExcludedOrder, ExcludeOrdersRequest, NewlyExcludedOrders } from "@pragma/contracts/e-reporting";
 import { ApiError } from "@pragma/contracts/errors";
+import { ExcludedOrder, ExcludeOrdersRequest, NewlyExcludedOrders } from "@pragma/contracts/excluded-order";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";

@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
-import { EReportTransmission, EReportTransmissionList, TakeEReportRequest } from "@pragma/contracts/e-reporting";
+import {
+  EReportTransmission,
+  EReportTransmissionList,
+  TakeEReportRequest,
+} from "@pragma/contracts/e-report-transmission";
 import { ApiError } from "@pragma/contracts/errors";
 import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
@@ -7,6 +11,7 @@ import { createConditionalJsonResponse, jsonResponse } from "@pragma/runtime/htt
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
+import { runInTurn } from "../../run-in-turn.ts";
 import { requireDeclarant } from "../access.ts";
 import { createNextFile } from "../next-file.ts";
 import { recordChangedPeriod } from "../queries/figures.ts";
@@ -14,7 +19,7 @@ import { findTransmissionFile, insertTransmission, listTransmissions } from "../
 import type { PeriodReport } from "../read-e-report.ts";
 import { writeEReportXml } from "../write-e-report-xml.ts";
 import { eReportingRouteDefaults } from "./declarants.ts";
-import { eReportParams, requirePeriodReport, runInTurn, toTransmissionResponse } from "./e-reports.ts";
+import { eReportParams, requirePeriodReport, toTransmissionResponse } from "./e-reports.ts";
 
 export const takeEReportRoute = defineReportingRoute({
   method: "post",

@@ -3,7 +3,6 @@ import { Metrics } from "@pragma/contracts/metrics";
 import { buildMetricsMeta, MetricsMeta } from "@pragma/contracts/metrics-meta";
 import { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
-import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
   computeEntityTag,
   createConditionalJsonResponse,
@@ -12,6 +11,7 @@ import {
 import { resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
+import { runInTurn } from "../../run-in-turn.ts";
 import { computeMetrics } from "../compute-metrics.ts";
 import { getMetricFamily } from "../metric-sources.ts";
 import { formatMetricsCsv } from "../metrics-csv.ts";
@@ -72,9 +72,7 @@ export const getMetricsRoute = defineReportingRoute({
     const started = performance.now();
     let outcome = "done";
     const compute = () => computeMetrics(services, query, locationIds, { context, signal });
-    const metrics = await runOutsideAdmission(() =>
-      services.metricsQueries.run(compute, getSenderId(principal), { signal }),
-    )
+    const metrics = await runInTurn({ services, principal, signal, runOutsideAdmission }, compute)
       .catch((error: unknown) => {
         const code = error instanceof ApiError ? error.code : "internal_error";
         outcome = signal.aborted ? "disconnected" : code;
