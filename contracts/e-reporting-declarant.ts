@@ -62,8 +62,8 @@ export type CategoryMapping = z.infer<typeof CategoryMapping>;
 /** A name in the file. XML cannot contain most control characters, and noncharacters. */
 const fileName = () =>
   boundedString(150, { min: 1 }).refine(
-    (name) => !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(name) && name.trim() !== "",
-    "Must have a visible character, and no control characters",
+    (name) => !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(name) && /[\p{L}\p{N}]/u.test(name),
+    "Must have a letter or digit, and no control characters",
   );
 
 const Platform = object({
@@ -77,7 +77,7 @@ const Platform = object({
 const declarantSettingsShape = {
   companyName: fileName().meta({ description: "Name of the business", example: "Chez Marcel SARL" }),
   vatRegime,
-  vatOnDebitsSince: z.iso.date().nullable().default(null).meta({
+  vatOnDebitsSince: z.iso.date().regex(/^20/, "Must be from 2000 to 2099").nullable().default(null).meta({
     description:
       "First day from which VAT on services is due on debits (when it is invoiced, not when it is paid), if the business has chosen it; null otherwise. Payments are reported only for earlier days.",
     example: null,

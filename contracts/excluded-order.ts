@@ -1,7 +1,7 @@
 import { array, object, z } from "zod";
 import { boundedArray, field, requestBodySchema } from "./fields.ts";
 
-const maxExcludedOrders = 1_000;
+const maxExcludedOrders = 100;
 
 export const ExcludeOrdersRequest = requestBodySchema({
   locationId: z

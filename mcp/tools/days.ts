@@ -128,25 +128,26 @@ async function describeEReports(
   const locationId = location.locationId ?? ownLocation?.id;
   if (!canReadEReports || locationId === undefined) return [];
   const { data: declarants } = await api.GET("/v1/e-reporting/declarants", {
-    params: { query: { size: 1, locationId } },
+    params: { query: { size: maxBusinesses, locationId } },
   });
-  const [declarant] = declarants.data;
-  if (!declarant) return [];
-  const { siren } = declarant;
-  const lists = await Promise.all(
+  const businesses = declarants.data;
+  const requests = businesses.flatMap(({ siren }) =>
     (["transactions", "payments"] as const).map(async (kind) => {
       const query = { siren, kind, since: period.since, until: period.until };
       return (await api.GET("/v1/e-reports", { params: { query } })).data.data;
     }),
   );
-  return lists
+  return (await Promise.all(requests))
     .flat()
     .filter(({ state }) => state !== "empty")
-    .map(
-      ({ kind, period: first, until, state, dueOn }) =>
-        `French e-report of ${kind}, ${first} to ${until}: ${state}, due on ${dueOn}.`,
-    );
+    .map(({ siren, kind, period: first, until, state, dueOn }) => {
+      const business = businesses.length > 1 ? ` of the business ${siren}` : "";
+      return `French e-report of ${kind}${business}, ${first} to ${until}: ${state}, due on ${dueOn}.`;
+    });
 }
+
+/** The maximum number of businesses of a location. */
+const maxBusinesses = 10;
 
 async function listDays(context: ToolContext, { location, period: { since, until } }: Selection): Promise<Day[]> {
   const days: Day[] = [];

@@ -2,12 +2,24 @@ import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant"
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { buildSandboxCompanyNumbers } from "@pragma/contracts/siren";
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  type Database,
+  lockInTransaction,
+  type SqlClient,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingContext } from "../context.ts";
 import { findDeclarant, type StoredDeclarant, type StoredSettings } from "./queries/declarants.ts";
 import { type LocationOfSiren, listLocationsOfSiren } from "./queries/figures.ts";
+
+/**
+ * Makes changes of the settings of a business and transmissions wait for each other, because the settings decide about the
+ * bounds of periods: otherwise, a day could be reported in two of them.
+ */
+export const lockBusiness = (tx: SqlTransaction, db: Database, siren: string): Promise<void> =>
+  lockInTransaction(tx, db, `e-reporting ${siren}`);
 
 /** The locations of a business. */
 export interface LocationsOfBusiness {
@@ -98,19 +110,35 @@ export async function resolveSettings(
   const added = named?.filter((id) => !stored?.includes(id) && !stating.includes(id)) ?? [];
   if (restriction === null) await requireLocations(locations, added, context);
   async function listFirst(): Promise<string[]> {
-    // Whatever tills of others state, a key of one location sets up a business of this location only.
-    if (restriction !== null) return stating.includes(restriction) ? [restriction] : stating;
+    // Whatever later tills of others state, a key of one location sets up a business of this location only.
+    if (restriction !== null)
+      return stating.includes(restriction) ? [requireFirstLocation(siren, stating, restriction)] : stating;
     return named ?? omitSandboxes(locations, stating, context);
   }
   const present = stored ?? (await listFirst());
   requireOwnBusiness(restriction, siren, { locationIds: present, stating });
   const locationIds = [...new Set(named ?? present)];
-  requireOwnBusiness(restriction, siren, { locationIds, stating });
+  if (restriction !== null && locationIds.some((id) => id !== restriction))
+    throw new ApiError("location_forbidden", {
+      detail:
+        "`locationIds` contains another location than that of this API key, which requires a key with the scope `locations:any`.",
+    });
   if (locationIds.length === 0)
     throw new ApiError("declarant_not_found", {
       detail: `No till has a SIRET that begins with ${siren}. Push one first, or send \`locationIds\`.`,
     });
   return { ...settings, locationIds };
+}
+
+/**
+ * Tills can state the SIREN of somebody else. Only the location whose tills stated it first can set up the business with a
+ * key of its own. @throws `ApiError` location_forbidden
+ */
+function requireFirstLocation(siren: string, stating: readonly string[], locationId: string): string {
+  if (stating[0] === locationId) return locationId;
+  throw new ApiError("location_forbidden", {
+    detail: `Tills of another location stated the SIREN ${siren} before those of this API key's location. All locations of a business are reported together: an operator, or a key with the scope \`locations:any\`, sets it up with its \`locationIds\`.`,
+  });
 }
 
 /** Anyone can create a sandbox, and state the SIREN of any business in its tills. */

@@ -1,3 +1,4 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { DeclarantSettings } from "@pragma/contracts/e-reporting-declarant";
 import type { EReportBlocks } from "./e-report.ts";
 
@@ -83,13 +84,13 @@ export function buildEReportFile(content: EReportContent): EReportFile {
               TransactionsCurrency: block.currency,
               ...(block.isVatOnDebits && { TaxDueDateTypeCode: vatOnDebitsCode }),
               CategoryCode: block.category,
-              TaxExclusiveAmount: toEuros(block.taxExclusiveAmount),
-              TaxTotal: toEuros(block.taxTotal),
+              TaxExclusiveAmount: formatDecimalAmount(block.taxExclusiveAmount, block.currency),
+              TaxTotal: formatDecimalAmount(block.taxTotal, block.currency),
               TransactionsCount: String(block.transactionsCount),
               TaxSubtotal: block.taxSubtotals.map(({ taxRate, taxableAmount, taxTotal }) => ({
                 TaxPercent: toPercent(taxRate),
-                TaxableAmount: toEuros(taxableAmount),
-                TaxTotal: toEuros(taxTotal),
+                TaxableAmount: formatDecimalAmount(taxableAmount, block.currency),
+                TaxTotal: formatDecimalAmount(taxTotal, block.currency),
               })),
             })),
           },
@@ -103,7 +104,7 @@ export function buildEReportFile(content: EReportContent): EReportFile {
                 SubTotals: subtotals.map(({ taxRate, amount }) => ({
                   TaxPercent: toPercent(taxRate),
                   CurrencyCode: currency,
-                  Amount: toEuros(amount),
+                  Amount: formatDecimalAmount(amount, currency),
                 })),
               },
             })),
@@ -115,11 +116,5 @@ export function buildEReportFile(content: EReportContent): EReportFile {
 /** YYYYMMDD. */
 const toFileDate = (day: string) => day.replaceAll("-", "");
 
-/** An amount in cents as a decimal text, without computing with fractions: -1405 becomes -14.05. */
-function toEuros(cents: number): string {
-  const digits = String(Math.abs(cents)).padStart(3, "0");
-  return `${cents < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-}
-
 /** A rate in hundredths of a percent as a decimal text without zeros at its end: 550 becomes 5.5. */
-const toPercent = (basisPoints: number) => toEuros(basisPoints).replace(/\.?0+$/, "");
+const toPercent = (basisPoints: number) => formatDecimalAmount(basisPoints, "EUR").replace(/\.?0+$/, "");

@@ -4,10 +4,10 @@ import {
   transactionCategories,
 } from "@pragma/contracts/e-reporting-declarant";
 import { groupByKey, sum } from "../calculation/groups.ts";
-import { findCategory } from "./categories.ts";
-import { addUpEReportFigures, type EReportFigures } from "./till-e-figures.ts";
+import type { CategoryFinder } from "./categories.ts";
+import type { EReportFigures } from "./e-report-figures.ts";
 
-/** The figures of one business day of a business, in one currency. */
+/** The figures of one business day of a business, in one currency. Each day and currency has one. */
 export interface DayFigures {
   /** YYYY-MM-DD. */
   day: string;
@@ -44,55 +44,75 @@ export const isVatOnDebits = (
   { vatOnDebitsSince }: Pick<DeclarantSettings, "vatOnDebitsSince">,
 ): boolean => vatOnDebitsSince !== null && day >= vatOnDebitsSince;
 
+/** What blocks are built with: the settings, and a pause in which other requests are handled. */
+interface BlocksInput {
+  settings: DeclarantSettings;
+  findCategory: CategoryFinder;
+  pause(): Promise<void>;
+}
+
 /** Returns a block for each day, currency and category with sales, in this sequence. */
-export function buildTransactionsBlocks(days: readonly DayFigures[], settings: DeclarantSettings): TransactionsBlock[] {
-  return groupByKey(sortDays(days), ({ day, currency }) => [day, currency]).flatMap((group) => {
-    const { day, currency } = group[0];
-    const { sales, orders } = addUpEReportFigures(group.map(({ figures }) => figures));
-    return transactionCategories.flatMap((category): TransactionsBlock[] => {
-      const isInCategory = (kind: Parameters<typeof findCategory>[0]) => findCategory(kind, settings) === category;
-      const rates = groupByKey(sales.filter(isInCategory), ({ taxRate }) => [taxRate])
-        .map((rows) => ({
-          taxRate: rows[0].taxRate,
-          taxableAmount: sum(rows.map(({ taxable }) => taxable)),
-          taxTotal: sum(rows.map(({ tax }) => tax)),
-        }))
-        .sort((one, other) => one.taxRate - other.taxRate);
-      if (rates.length === 0) return [];
-      const counted = orders.filter(({ taxRates, ...kind }) =>
-        taxRates.some((taxRate) => isInCategory({ ...kind, taxRate })),
-      );
-      return [
-        {
-          ...{ day, currency, category },
-          taxExclusiveAmount: sum(rates.map(({ taxableAmount }) => taxableAmount)),
-          taxTotal: sum(rates.map(({ taxTotal }) => taxTotal)),
-          transactionsCount: sum(counted.map(({ count }) => count)),
-          isVatOnDebits: category === "TPS1" && isVatOnDebits(day, settings),
-          taxSubtotals: rates,
-        },
-      ];
-    });
-  });
+export async function buildTransactionsBlocks(
+  days: readonly DayFigures[],
+  { settings, findCategory, pause }: BlocksInput,
+): Promise<TransactionsBlock[]> {
+  const blocks: TransactionsBlock[] = [];
+  for (const dayFigures of sortDays(days)) {
+    await pause();
+    for (const category of transactionCategories)
+      blocks.push(...buildCategoryBlock(dayFigures, category, { settings, findCategory }));
+  }
+  return blocks;
+}
+
+/** Returns the block of a day and category, unless nothing was sold in it. */
+function buildCategoryBlock(
+  { day, currency, figures: { sales, orders } }: DayFigures,
+  category: TransactionCategory,
+  { settings, findCategory }: Pick<BlocksInput, "settings" | "findCategory">,
+): TransactionsBlock[] {
+  const isInCategory = (kind: Parameters<CategoryFinder>[0]) => findCategory(kind) === category;
+  const taxSubtotals = groupByKey(sales.filter(isInCategory), ({ taxRate }) => [taxRate])
+    .map((rows) => ({
+      taxRate: rows[0].taxRate,
+      taxableAmount: sum(rows.map(({ taxable }) => taxable)),
+      taxTotal: sum(rows.map(({ tax }) => tax)),
+    }))
+    .sort((one, other) => one.taxRate - other.taxRate);
+  if (taxSubtotals.length === 0) return [];
+  const counted = orders.filter(({ taxRates, ...kind }) =>
+    taxRates.some((taxRate) => isInCategory({ ...kind, taxRate })),
+  );
+  return [
+    {
+      ...{ day, currency, category },
+      taxExclusiveAmount: sum(taxSubtotals.map(({ taxableAmount }) => taxableAmount)),
+      taxTotal: sum(taxSubtotals.map(({ taxTotal }) => taxTotal)),
+      transactionsCount: sum(counted.map(({ count }) => count)),
+      isVatOnDebits: category === "TPS1" && isVatOnDebits(day, settings),
+      taxSubtotals,
+    },
+  ];
 }
 
 /** Returns a block for each day and currency in which something was received for services without VAT on debits. */
-export function buildPaymentsBlocks(days: readonly DayFigures[], settings: DeclarantSettings): PaymentsBlock[] {
-  return groupByKey(sortDays(days.filter(({ day }) => !isVatOnDebits(day, settings))), ({ day, currency }) => [
-    day,
-    currency,
-  ]).flatMap((group) => {
-    const { day, currency } = group[0];
-    const { receipts } = addUpEReportFigures(group.map(({ figures }) => figures));
+export async function buildPaymentsBlocks(
+  days: readonly DayFigures[],
+  { settings, findCategory, pause }: BlocksInput,
+): Promise<PaymentsBlock[]> {
+  const blocks: PaymentsBlock[] = [];
+  for (const { day, currency, figures } of sortDays(days.filter((each) => !isVatOnDebits(each.day, settings)))) {
+    await pause();
     const subtotals = groupByKey(
-      receipts.filter((receipt) => findCategory(receipt, settings) === "TPS1"),
+      figures.receipts.filter((receipt) => findCategory(receipt) === "TPS1"),
       ({ taxRate }) => [taxRate],
     )
       .map((rows) => ({ taxRate: rows[0].taxRate, amount: sum(rows.map(({ amount }) => amount)) }))
       .filter(({ amount }) => amount !== 0)
       .sort((one, other) => one.taxRate - other.taxRate);
-    return subtotals.length === 0 ? [] : [{ day, currency, subtotals }];
-  });
+    if (subtotals.length > 0) blocks.push({ day, currency, subtotals });
+  }
+  return blocks;
 }
 
 const sortDays = (days: readonly DayFigures[]) =>

@@ -23,6 +23,7 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
+import { lockBusiness } from "./access.ts";
 import { publishEReportEvents } from "./periodic/publish-e-report-events.ts";
 import { recordChangedDays } from "./queries/figures.ts";
 
@@ -294,6 +295,23 @@ it("is taken once, and again with everything when a till has changed", async () 
   expect(await file.text()).toContain("<TaxExclusiveAmount>30.00</TaxExclusiveAmount>");
 });
 
+it("stores at most 100 files of a period", async () => {
+  const { siren } = await startBusiness([buildSale(1_100)]);
+  expect((await take(siren, "transactions", "2026-05-21")).status).toBe(201);
+  await service.db.sql`
+    insert into e_transmissions (
+      siren, kind, period, until, due_on, number, id, type, taken_at, key_id, blocks, file, bytes, sha256
+    )
+    select siren, kind, period, until, due_on, 100, id || '00', 'RE', taken_at, key_id, '{"transactions":[]}', file, bytes,
+      sha256
+    from e_transmissions where siren = ${siren}`;
+  const problem = await take(siren, "transactions", "2026-05-21");
+  expect(await problem.json()).toMatchObject({
+    code: "limit_reached",
+    limit: { name: "e_report_files", maximum: 100 },
+  });
+});
+
 it("publishes once that a report can be taken, and once that it has changed", async () => {
   const { siren, principal, till } = await startBusiness([buildSale(1_100)]);
   const services = {
@@ -477,12 +495,14 @@ it("stays with the location that set up its business, whatever tills of others s
       expect((await service.request("GET", path, { principal: denied })).status).toBe(403);
 });
 
-it("sets up the business of the key's own location although a till of somebody else states its SIREN", async () => {
+it("sets up the business of the key's own location although a later till of somebody else states its SIREN", async () => {
   const { siren, siret } = newSiren();
   const [owner, other] = [newLocation(), newLocation()];
-  for (const { location } of [other, owner])
+  for (const { location } of [owner, other])
     await service.pushTills([buildTestTill([buildSale(1_100)], { siretCode: siret })], location.id);
   const path = `/v1/e-reporting/declarants/${siren}`;
+  const problem = await service.requestProblem({ method: "PUT", path, principal: other, body: settings });
+  expect(problem.detail).toContain("before those of this API key's location");
   const response = await service.request("PUT", path, { principal: owner, body: settings });
   expect(await response.json()).toMatchObject({ locationIds: [owner.location.id], otherLocationCount: 1 });
 });
@@ -541,21 +561,21 @@ it("has no figures of a till with too many VAT rates", async () => {
 
 it("has no figures of a day with too many VAT rates in its tills", async () => {
   const buildTill = (till: number) => {
-    const rows = Array.from({ length: 200 }, (_, index) =>
+    const rows = Array.from({ length: 20 }, (_, index) =>
       buildTestOrderProductRow({
         totalRow: 110,
         taxableAmount: 100,
         taxAmount: 10,
-        taxRate: (200 * till + index) / 100,
+        taxRate: (20 * till + index) / 100,
       }),
     );
-    return buildSale(22_000, { productRowList: rows });
+    return buildSale(2_200, { productRowList: rows });
   };
   const { siren, siret, principal } = await startBusiness([buildTill(0)]);
-  const tills = Array.from({ length: 9 }, (_, index) => buildTestTill([buildTill(index + 1)], { siretCode: siret }));
-  await service.pushTills(tills.slice(0, 8), principal.location.id);
+  const tills = Array.from({ length: 5 }, (_, index) => buildTestTill([buildTill(index + 1)], { siretCode: siret }));
+  await service.pushTills(tills.slice(0, 4), principal.location.id);
   expect((await getReport(siren, "transactions", "2026-05-21")).state).toBe("ready");
-  await service.pushTills(tills.slice(8), principal.location.id);
+  await service.pushTills(tills.slice(4), principal.location.id);
   const { openDays } = await getReport(siren, "transactions", "2026-05-21");
   expect(openDays).toContainEqual({ locationId: principal.location.id, day, state: "without_figures" });
 });
@@ -598,6 +618,26 @@ it.each(["companyName", "platform.name"])(
     expect(await response.json()).toMatchObject({ errors: [{ in: "body", path, message: expect.any(String) }] });
   },
 );
+
+it("lets changes of the settings and transmissions of a business wait for each other, so that no day is reported twice", async () => {
+  const { siren } = await startBusiness([buildSale(1_100)]);
+  let finished = 0;
+  const requests = await service.db.transaction(async (tx) => {
+    await lockBusiness(tx, service.db, siren);
+    const started = [
+      take(siren, "transactions", "2026-05-21"),
+      putDeclarant(siren, { vatRegime: "quarterly" }),
+      take(siren, "transactions", "2026-05-01"),
+    ];
+    for (const request of started) request.then(() => (finished += 1));
+    await sleep(500);
+    expect(finished).toBe(0);
+    return started;
+  });
+  await Promise.all(requests);
+  const taken = await service.db.sql`select period from e_transmissions where siren = ${siren}`;
+  expect(taken.length).toBeLessThanOrEqual(1);
+});
 
 it("does not report the days of a period twice after a change of the VAT regime", async () => {
   const { siren } = await startBusiness([buildSale(1_100)]);

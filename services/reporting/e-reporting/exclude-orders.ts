@@ -6,14 +6,10 @@ import type { ReportingContext } from "../context.ts";
 import { findDocumentBody } from "../documents/queries/document-body.ts";
 import type { DocumentStores } from "../documents/queries/document-pages.ts";
 import type { TillKey } from "../documents/queries/tills.ts";
+import type { EReportFigures } from "./e-report-figures.ts";
 import { deleteExcludedOrder, insertExcludedOrders, listTillsOfOrders } from "./queries/excluded-orders.ts";
 import { updateExcludedFigures } from "./queries/figures.ts";
-import {
-  addUpEReportFigures,
-  computeEReportFigures,
-  type EReportFigures,
-  subtractEReportFigures,
-} from "./till-e-figures.ts";
+import { addUpEReportFigures, computeEReportFigures, subtractEReportFigures } from "./till-e-figures.ts";
 
 type ExclusionServices = Pick<ReportingContext, "db" | "objects">;
 

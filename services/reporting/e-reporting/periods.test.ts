@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findPeriod, listPeriods } from "./periods.ts";
+import { type EReportPeriod, findPeriod, listPeriods } from "./periods.ts";
 
 describe("the period of a day", () => {
   it.each([
@@ -33,11 +33,11 @@ it("lists the periods of a range without a gap", () => {
   ]);
 });
 
-it("keeps the bounds of periods that were taken before the regime changed, and has each day once", () => {
+it("keeps the bounds and due dates of periods that were taken under another regime, and has each day once", () => {
   const range = { since: "2027-01-01", until: "2027-06-30" };
-  const boundsOf = (regime: "exempt" | "monthly", taken: { first: string; last: string }[]) =>
+  const boundsOf = (regime: "exempt" | "monthly", taken: EReportPeriod[]) =>
     listPeriods({ kind: "transactions", regime, taken }, range).map(({ first, last, dueOn }) => [first, last, dueOn]);
-  const decade = { first: "2027-03-11", last: "2027-03-20" };
+  const decade = { first: "2027-03-11", last: "2027-03-20", dueOn: "2027-03-31" };
   expect(boundsOf("exempt", [decade])).toEqual([
     ["2027-01-01", "2027-02-28", "2027-03-31"],
     ["2027-03-01", "2027-03-10", "2027-03-20"],
@@ -46,10 +46,14 @@ it("keeps the bounds of periods that were taken before the regime changed, and h
     ["2027-04-01", "2027-04-30", "2027-05-31"],
     ["2027-05-01", "2027-06-30", "2027-07-31"],
   ]);
-  const twoMonths = { first: "2027-03-01", last: "2027-04-30" };
+  const twoMonths = { first: "2027-03-01", last: "2027-04-30", dueOn: "2027-05-31" };
   expect(boundsOf("monthly", [twoMonths]).slice(5, 8)).toEqual([
     ["2027-02-21", "2027-02-28", "2027-03-10"],
     ["2027-03-01", "2027-04-30", "2027-05-31"],
     ["2027-05-01", "2027-05-10", "2027-05-20"],
   ]);
+  // The month of a business with quarterly returns is due on the 10th.
+  const month = { first: "2027-03-01", last: "2027-03-31", dueOn: "2027-04-10" };
+  for (const regime of ["exempt", "monthly"] as const)
+    expect(boundsOf(regime, [month])).toContainEqual(["2027-03-01", "2027-03-31", "2027-04-10"]);
 });

@@ -28,14 +28,11 @@ export function findPeriod(kind: EReportKind, regime: VatRegime, day: string): E
   });
 }
 
-/** The first and the last day of a period. */
-type Bounds = Pick<EReportPeriod, "first" | "last">;
-
 interface PeriodsQuery {
   kind: EReportKind;
   regime: VatRegime;
   /** The periods whose reports were taken, maybe when the business had another regime. They do not overlap. */
-  taken: readonly Bounds[];
+  taken: readonly EReportPeriod[];
 }
 
 /** The regimes with shorter and shorter periods. */
@@ -43,7 +40,7 @@ const regimes: readonly VatRegime[] = ["exempt", "simplified", "quarterly", "mon
 
 /**
  * Returns the periods with at least one day of a range, earliest first. Each day is in one period: periods that were taken
- * keep their bounds, and the days beside them are in shorter periods if those of the regime would overlap them.
+ * keep their bounds and due dates, and the days beside them are in shorter periods if those of the regime would overlap them.
  */
 export function listPeriods(
   { kind, regime, taken }: PeriodsQuery,
@@ -54,11 +51,9 @@ export function listPeriods(
   for (let day = Temporal.PlainDate.from(since); Temporal.PlainDate.compare(day, end) <= 0; ) {
     const candidates = [regime, ...regimes].map((each) => findPeriod(kind, each, day.toString()));
     const isPossible = (candidate: EReportPeriod) =>
-      taken.every(
-        ({ first, last }) =>
-          last < candidate.first || first > candidate.last || (first === candidate.first && last === candidate.last),
-      );
-    const period = candidates.find(isPossible);
+      taken.every(({ first, last }) => last < candidate.first || first > candidate.last);
+    const period =
+      taken.find(({ first, last }) => first <= day.toString() && day.toString() <= last) ?? candidates.find(isPossible);
     if (!period) throw new Error(`Periods that were taken overlap on ${day}.`);
     periods.push(period);
     day = Temporal.PlainDate.from(period.last).add({ days: 1 });

@@ -7,7 +7,7 @@ import { Temporal } from "temporal-polyfill";
 import { sum } from "../calculation/groups.ts";
 import type { ReportingContext } from "../context.ts";
 import { listLocationsOfBusiness } from "./access.ts";
-import { findCategory } from "./categories.ts";
+import { type CategoryFinder, createCategoryFinder } from "./categories.ts";
 import { areBlocksEqual, compareBlocks } from "./compare-blocks.ts";
 import {
   buildPaymentsBlocks,
@@ -16,12 +16,13 @@ import {
   type EReportBlocks,
   isVatOnDebits,
 } from "./e-report.ts";
+import { addUpOthers } from "./e-report-figures.ts";
+import { createPause } from "./pause.ts";
 import { type EReportPeriod, listPeriods } from "./periods.ts";
 import type { StoredSettings } from "./queries/declarants.ts";
 import { type LocationOfSiren, listTillEFigures, listUnclosedDays, type UnclosedDay } from "./queries/figures.ts";
 import { listTransmissionsOfDays, type StoredTransmission } from "./queries/transmissions.ts";
 import { type ReportedTill, readDays } from "./read-days.ts";
-import { addUpOthers } from "./till-e-figures.ts";
 
 /** What e-reports are read from. */
 export type EReportServices = Pick<ReportingContext, "db" | "locationCurrencies">;
@@ -66,7 +67,7 @@ export async function readPeriodReports(
     { siren, kind },
     { since: addDays(since, -maxPeriodDays), until: addDays(until, maxPeriodDays) },
   );
-  const taken = transmissions.map(({ period: first, until: last }) => ({ first, last }));
+  const taken = transmissions.map(({ period: first, until: last, dueOn }) => ({ first, last, dueOn }));
   const periods = listPeriods({ kind, regime: settings.vatRegime, taken }, { since, until });
   const [first, last] = [periods[0]?.first, periods.at(-1)?.last];
   if (first === undefined || last === undefined) return [];
@@ -80,23 +81,26 @@ export async function readPeriodReports(
   const currencyOf = new Map(locationIds.map((id, index) => [id, currencies[index] ?? defaultCurrency]));
   const batches = listTillEFigures(sql, siren, locationIds, range);
   const { days, tills, tooLarge } = await readDays(batches, (id) => currencyOf.get(id) ?? defaultCurrency);
-  return periods.map((period): PeriodReport => {
+  const input = { settings, findCategory: createCategoryFinder(settings), pause: createPause() };
+  const reports: PeriodReport[] = [];
+  for (const period of periods) {
     const isWithin = ({ day }: { day: string }) => period.first <= day && day <= period.last;
     const tillsOfPeriod = tills.filter(isWithin);
     const lastTransmission = transmissions.find((each) => each.period === period.first);
-    const content = buildContent(days.filter(isWithin), { kind, settings, lastTransmission });
+    const content = await buildContent(days.filter(isWithin), { ...input, kind, lastTransmission });
     // Any till of the period, because the sum of all is too large.
     const withTooLargeSum = content ? [] : tillsOfPeriod.slice(0, 1).map(toDayWithoutFigures);
     const openDays = listOpenDays(period, [...withTooLargeSum, ...tooLarge, ...unclosed], locations);
-    const { blocks, notReported, changes } = content ?? buildEmptyContent({ kind, settings });
-    return {
+    const { blocks, notReported, changes } = content ?? buildEmptyContent(kind);
+    reports.push({
       ...{ period, blocks, openDays, lastTransmission, tills: tillsOfPeriod, notReported, changes },
       state: findState({ blocks, openDays, lastTransmission }),
       excludedOrders: tillsOfPeriod.flatMap(({ locationId, day, excludedOrderIds }) =>
         excludedOrderIds.map((orderId) => ({ locationId, orderId, day })),
       ),
-    };
-  });
+    });
+  }
+  return reports;
 }
 
 const toDayWithoutFigures = ({ locationId, day }: ReportedTill): UnclosedDay => ({
@@ -104,17 +108,20 @@ const toDayWithoutFigures = ({ locationId, day }: ReportedTill): UnclosedDay => 
 });
 
 type PeriodContent = Pick<PeriodReport, "blocks" | "notReported" | "changes">;
-type ContentQuery = Pick<EReportQuery, "kind" | "settings"> & Partial<Pick<PeriodReport, "lastTransmission">>;
+interface ContentQuery extends Pick<EReportQuery, "kind" | "settings">, Pick<PeriodReport, "lastTransmission"> {
+  findCategory: CategoryFinder;
+  pause(): Promise<void>;
+}
 
 /** Returns undefined if a sum, or a difference from the last file, is too large. */
-function buildContent(days: readonly DayFigures[], query: ContentQuery): PeriodContent | undefined {
-  const { kind, settings, lastTransmission } = query;
+async function buildContent(days: readonly DayFigures[], query: ContentQuery): Promise<PeriodContent | undefined> {
+  const { kind, lastTransmission } = query;
   try {
     const blocks =
       kind === "transactions"
-        ? { transactions: buildTransactionsBlocks(days, settings) }
-        : { payments: buildPaymentsBlocks(days, settings) };
-    const notReported = kind === "payments" ? computeNotReported(days, settings) : null;
+        ? { transactions: await buildTransactionsBlocks(days, query) }
+        : { payments: await buildPaymentsBlocks(days, query) };
+    const notReported = kind === "payments" ? computeNotReported(days, query) : null;
     return { blocks, notReported, changes: lastTransmission ? compareBlocks(lastTransmission.blocks, blocks) : [] };
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return undefined;
@@ -122,18 +129,18 @@ function buildContent(days: readonly DayFigures[], query: ContentQuery): PeriodC
   }
 }
 
-const buildEmptyContent = ({ kind, settings }: ContentQuery): PeriodContent => ({
+const buildEmptyContent = (kind: EReportKind): PeriodContent => ({
   blocks: kind === "transactions" ? { transactions: [] } : { payments: [] },
-  notReported: kind === "payments" ? computeNotReported([], settings) : null,
+  notReported: kind === "payments" ? { otherSales: 0, ...addUpOthers([]) } : null,
   changes: [],
 });
 
 function computeNotReported(
   days: readonly DayFigures[],
-  settings: StoredSettings,
+  { settings, findCategory }: Pick<ContentQuery, "settings" | "findCategory">,
 ): NonNullable<PeriodReport["notReported"]> {
   const otherSales = days.flatMap(({ day, figures }) =>
-    figures.receipts.filter((receipt) => isVatOnDebits(day, settings) || findCategory(receipt, settings) !== "TPS1"),
+    figures.receipts.filter((receipt) => isVatOnDebits(day, settings) || findCategory(receipt) !== "TPS1"),
   );
   return {
     otherSales: sum(otherSales.map(({ amount }) => amount)),

@@ -1,53 +1,11 @@
 import { AmountOutOfRangeError, addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
-import type { PosOrderData } from "@pragma/contracts/order-data";
 import { readSiren } from "@pragma/contracts/siren";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { groupByKey, sum } from "../calculation/groups.ts";
+import { sum } from "../calculation/groups.ts";
 import { isPaymentReducingAmountDue, type ReportableOrder } from "../calculation/reportable-orders.ts";
+import { type EReportFigures, mapOthers, noOtherReceipts, type SaleKind } from "./e-report-figures.ts";
+import { FigureSums } from "./figure-sums.ts";
 import { splitReceived } from "./split-amount.ts";
-
-/** What decides about the category of a sale, besides its VAT rate. Every row of an order has the same. */
-export interface SaleKind {
-  serviceType: PosOrderData["serviceType"];
-  roomType: PosOrderData["roomType"];
-}
-
-/** Sales at a VAT rate, in hundredths of a percent. Amounts are in minor units. */
-export interface RateSales extends SaleKind {
-  taxRate: number;
-  taxable: number;
-  tax: number;
-}
-
-/** What was received for sales at a VAT rate, VAT included. */
-export interface RateReceipts extends SaleKind {
-  taxRate: number;
-  amount: number;
-}
-
-/**
- * What orders sold and what was paid for them, from which e-reports are added up. It does not depend on the settings of the
- * declarant, so that a change of the settings needs no new calculation.
- */
-export interface EReportFigures {
-  sales: RateSales[];
-  /** The number of orders by the VAT rates that they contain, because an order counts once in each of its categories. */
-  orders: (SaleKind & { taxRates: number[]; count: number })[];
-  receipts: RateReceipts[];
-  others: OtherReceipts;
-}
-
-/** What was received besides `receipts`, or is still owed. */
-export type OtherReceipts = Record<(typeof otherReceiptNames)[number], number>;
-
-const otherReceiptNames = [
-  ...(["onAccount", "tips", "beyondTotal", "unsoldOrders"] as const),
-  ...(["withoutVatRate", "deposits", "accountSettlements"] as const),
-] as const;
-
-const noOtherReceipts: OtherReceipts = {
-  ...{ onAccount: 0, tips: 0, beyondTotal: 0, unsoldOrders: 0, withoutVatRate: 0, deposits: 0, accountSettlements: 0 },
-};
 
 /** What is stored of a till for e-reports. */
 export interface TillEReportData {
@@ -88,32 +46,12 @@ export function computeEReportFigures(orders: readonly ReportableOrder[]): ERepo
   return addUpEReportFigures(orders.map(computeOrderFigures));
 }
 
-/** Returns the sums of figures by service type, room type and VAT rate, sorted by these. */
+/** Returns the sums of figures by service type, room type and VAT rate. @throws `AmountOutOfRangeError` */
 export function addUpEReportFigures(figures: readonly EReportFigures[]): EReportFigures {
-  const sales = groupByKey(
-    figures.flatMap((each) => each.sales),
-    ({ serviceType, roomType, taxRate }) => [serviceType, roomType, taxRate],
-  ).map((group) => ({
-    ...group[0],
-    taxable: sum(group.map(({ taxable }) => taxable)),
-    tax: sum(group.map(({ tax }) => tax)),
-  }));
-  const orders = groupByKey(
-    figures.flatMap((each) => each.orders),
-    ({ serviceType, roomType, taxRates }) => [serviceType, roomType, ...taxRates],
-  ).map((group) => ({ ...group[0], count: sum(group.map(({ count }) => count)) }));
-  const receipts = groupByKey(
-    figures.flatMap((each) => each.receipts),
-    ({ serviceType, roomType, taxRate }) => [serviceType, roomType, taxRate],
-  ).map((group) => ({ ...group[0], amount: sum(group.map(({ amount }) => amount)) }));
-  return { sales, orders, receipts, others: addUpOthers(figures.map((each) => each.others)) };
+  const sums = new FigureSums();
+  for (const each of figures) sums.add(each);
+  return sums.toFigures();
 }
-
-const mapOthers = (compute: (name: keyof OtherReceipts) => number): OtherReceipts =>
-  Object.fromEntries(otherReceiptNames.map((name) => [name, compute(name)])) as OtherReceipts;
-
-export const addUpOthers = (others: readonly OtherReceipts[]): OtherReceipts =>
-  mapOthers((name) => sum(others.map((each) => each[name])));
 
 /** Returns the figures without those of orders that they contain. Sums of 0 are left out. */
 export function subtractEReportFigures(figures: EReportFigures, excluded: EReportFigures): EReportFigures {

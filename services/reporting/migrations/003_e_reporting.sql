@@ -31,6 +31,8 @@ create table e_business_locations (
   siren text not null,
   -- Of the till that was computed last.
   time_zone text not null,
+  -- When the first till that stated it was computed.
+  stated_at timestamptz not null default now(),
   primary key (location_id, siren)
 );
 create index e_business_locations_by_siren on e_business_locations (siren, location_id);
@@ -71,6 +73,8 @@ create table e_transmissions (
   -- The first and the last day of the period.
   period date not null,
   until date not null,
+  -- The last day to send it, by the VAT regime with which the period was taken first.
+  due_on date not null,
   number int not null,
   id text not null,
   type text not null check (type in ('IN', 'RE')),
@@ -79,6 +83,7 @@ create table e_transmissions (
   -- The blocks as JSON, with which later figures are compared.
   blocks json compression lz4 not null,
   file text compression lz4 not null,
+  bytes int not null,
   sha256 text not null,
   primary key (siren, kind, period, number),
   unique (siren, id)

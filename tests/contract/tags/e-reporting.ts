@@ -195,6 +195,7 @@ export const eReportingContractTestCases: TagContractTestCases = {
         body: acceptance,
       }),
     },
+    untestableOutcomes: { limit_reached: "It takes the maximum number of files; the service's own tests insert them." },
     statusForOtherLocation: 404,
   },
   listTransmissions: {

@@ -1,6 +1,7 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "../../documents/queries/tills.ts";
-import type { EReportFigures, TillEReportData } from "../till-e-figures.ts";
+import type { EReportFigures } from "../e-report-figures.ts";
+import type { TillEReportData } from "../till-e-figures.ts";
 
 interface TillEFiguresRow extends TillKey {
   reportId: string;
@@ -156,10 +157,10 @@ export interface LocationOfSiren {
   timeZone: string;
 }
 
-/** Returns the locations whose tills have a SIRET of a business. */
+/** Returns the locations whose tills have a SIRET of a business, that of the first such till first. */
 export async function listLocationsOfSiren(sql: SqlClient | SqlTransaction, siren: string): Promise<LocationOfSiren[]> {
   return sql<LocationOfSiren[]>`
-    select location_id, time_zone from e_business_locations where siren = ${siren} order by location_id`;
+    select location_id, time_zone from e_business_locations where siren = ${siren} order by stated_at, location_id`;
 }
 
 export interface UnclosedDay {

@@ -11,6 +11,8 @@ export interface PeriodKey {
 
 export interface StoredTransmission extends PeriodKey {
   until: string;
+  /** The last day to send it, by the VAT regime with which the period was taken first. */
+  dueOn: string;
   number: number;
   id: string;
   type: "IN" | "RE";
@@ -21,8 +23,8 @@ export interface StoredTransmission extends PeriodKey {
 }
 
 const columns = (sql: SqlClient | SqlTransaction) => sql`
-  siren, kind, period::text as period, until::text as until, number, id, type, taken_at, sha256,
-  octet_length(file) as bytes, blocks`;
+  siren, kind, period::text as period, until::text as until, due_on::text as due_on, number, id, type, taken_at, sha256,
+  bytes`;
 
 const isOfPeriod = (sql: SqlClient | SqlTransaction, { siren, kind, period }: PeriodKey) =>
   sql`siren = ${siren} and kind = ${kind} and period = ${period}::text::date`;
@@ -34,17 +36,17 @@ export async function listTransmissionsOfDays(
   { since, until }: { since: string; until: string },
 ): Promise<StoredTransmission[]> {
   return sql<StoredTransmission[]>`
-    select distinct on (e_transmissions.period) ${columns(sql)} from e_transmissions
+    select distinct on (e_transmissions.period) ${columns(sql)}, blocks from e_transmissions
     where siren = ${siren} and kind = ${kind} and period <= ${until}::text::date and until >= ${since}::text::date
     order by e_transmissions.period, number desc`;
 }
 
-/** Returns the transmissions of a period, latest first. */
+/** Returns the transmissions of a period without their blocks, latest first. */
 export async function listTransmissions(
   sql: SqlClient | SqlTransaction,
   key: PeriodKey,
-): Promise<StoredTransmission[]> {
-  return sql<StoredTransmission[]>`
+): Promise<Omit<StoredTransmission, "blocks">[]> {
+  return sql<Omit<StoredTransmission, "blocks">[]>`
     select ${columns(sql)} from e_transmissions where ${isOfPeriod(sql, key)} order by number desc`;
 }
 
@@ -67,7 +69,7 @@ export async function isTransmissionIdUsed(
   return rows.length > 0;
 }
 
-interface NewTransmission extends Omit<StoredTransmission, "bytes"> {
+interface NewTransmission extends StoredTransmission {
   keyId: string;
   file: string;
 }

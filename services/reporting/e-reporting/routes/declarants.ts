@@ -8,7 +8,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { findSiretFault } from "@pragma/contracts/siren";
-import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
@@ -23,6 +23,7 @@ import { defineReportingRoute } from "../../context.ts";
 import {
   type Declarant as DeclarantWithLocations,
   listLocationsOfBusiness,
+  lockBusiness,
   requireDeclarant,
   resolveSettings,
 } from "../access.ts";
@@ -50,7 +51,7 @@ export const putDeclarantRoute = defineReportingRoute({
   async handle({ params: { siren }, body, principal, services, context, audit }) {
     const { db } = services;
     return db.transaction(async (tx) => {
-      await lockInTransaction(tx, db, `e-reporting settings ${siren}`);
+      await lockBusiness(tx, db, siren);
       const request = { siren, settings: body, principal };
       const settings = await resolveSettings(services, tx, request, context);
       const { isNew, ...declarant } = await upsertDeclarant(tx, { siren, settings });

@@ -189,7 +189,17 @@ function toPeriodResponse(
 }
 
 export function toTransmissionResponse(
-  { siren, kind, period, number, id, type, takenAt, sha256, bytes }: NonNullable<PeriodReport["lastTransmission"]>,
+  {
+    siren,
+    kind,
+    period,
+    number,
+    id,
+    type,
+    takenAt,
+    sha256,
+    bytes,
+  }: Omit<NonNullable<PeriodReport["lastTransmission"]>, "blocks">,
   origin: string,
 ): EReportTransmission {
   const href = `${origin}/v1/e-reports/${siren}/${kind}/${period}/transmissions/${number}`;

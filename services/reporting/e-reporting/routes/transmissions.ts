@@ -5,14 +5,14 @@ import {
   TakeEReportRequest,
 } from "@pragma/contracts/e-report-transmission";
 import { ApiError } from "@pragma/contracts/errors";
-import { lockInTransaction, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createConditionalJsonResponse, jsonResponse } from "@pragma/runtime/http/route-response";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { defineReportingRoute } from "../../context.ts";
 import { runInTurn } from "../../run-in-turn.ts";
-import { requireDeclarant } from "../access.ts";
+import { lockBusiness, requireDeclarant } from "../access.ts";
 import { createNextFile } from "../next-file.ts";
 import { recordChangedPeriod } from "../queries/figures.ts";
 import { findTransmissionFile, insertTransmission, listTransmissions } from "../queries/transmissions.ts";
@@ -20,6 +20,9 @@ import type { PeriodReport } from "../read-e-report.ts";
 import { writeEReportXml } from "../write-e-report-xml.ts";
 import { eReportingRouteDefaults } from "./declarants.ts";
 import { eReportParams, requirePeriodReport, toTransmissionResponse } from "./e-reports.ts";
+
+/** The maximum number of files of a period, which are kept for years. A real period is corrected a few times. */
+const maxFiles = 100;
 
 export const takeEReportRoute = defineReportingRoute({
   method: "post",
@@ -33,13 +36,13 @@ export const takeEReportRoute = defineReportingRoute({
   responses: { 201: { description: "The file was stored", schema: EReportTransmission } },
   errors: [
     ...(["declarant_not_found", "e_report_not_found", "location_forbidden"] as const),
-    ...(["e_report_open", "e_report_unchanged", "e_report_check_failed"] as const),
+    ...(["e_report_open", "e_report_unchanged", "e_report_check_failed", "limit_reached"] as const),
   ],
   isIdempotent: true,
   async handle({ params, body, principal, services, context, origin, audit, signal, runOutsideAdmission }) {
     const { siren, kind, period } = params;
     const take = async (tx: SqlTransaction) => {
-      await lockInTransaction(tx, services.db, `e-report ${siren} ${kind} ${period}`);
+      await lockBusiness(tx, services.db, siren);
       const { settings, locations } = await requireDeclarant(tx, principal, siren);
       const report = await requirePeriodReport(services, tx, { ...params, settings }, context);
       requireTakeable(report, body);
@@ -50,9 +53,27 @@ export const takeEReportRoute = defineReportingRoute({
           detail: `The report does not comply with ${failed.map(({ rule }) => rule).join(", ")}. ${failed[0]?.findings[0] ?? ""}`,
         });
       const { number, id, type, takenAt } = next;
+      if (number > maxFiles)
+        throw new ApiError("limit_reached", {
+          detail: `A period can have up to ${maxFiles} files. Ask the operator what changes it so often.`,
+          limit: { name: "e_report_files", maximum: maxFiles, unit: "files of a period" },
+        });
       const xml = writeEReportXml(next.file);
       const sha256 = createHash("sha256").update(xml).digest("hex");
-      const row = { siren, kind, period, until: report.period.last, number, id, type, takenAt, sha256 };
+      const { last: until, dueOn } = report.period;
+      const row = {
+        siren,
+        kind,
+        period,
+        until,
+        dueOn,
+        number,
+        id,
+        type,
+        takenAt,
+        sha256,
+        bytes: Buffer.byteLength(xml),
+      };
       // A till that is stored meanwhile may have been compared already.
       await recordChangedPeriod(tx, { siren, period, locationIds: settings.locationIds });
       await insertTransmission(tx, { ...row, keyId: principal.keyId, blocks: report.blocks, file: xml });
@@ -61,9 +82,9 @@ export const takeEReportRoute = defineReportingRoute({
         action: "e_report.taken",
         locationId: only?.locationId ?? null,
         target: { type: "e_report", id },
-        details: { kind, period, until: report.period.last, type, sha256, ...body },
+        details: { kind, period, until, type, sha256, ...body },
       });
-      const taken = toTransmissionResponse({ ...row, bytes: Buffer.byteLength(xml), blocks: report.blocks }, origin);
+      const taken = toTransmissionResponse(row, origin);
       return jsonResponse(201, taken, { location: taken.href });
     };
     return runInTurn({ services, principal, signal, runOutsideAdmission }, () => services.db.transaction(take));
