@@ -1,7 +1,7 @@
 import type { EReportFile } from "./e-report-file.ts";
 
 export const listTransactions = ({ TransactionsReport }: EReportFile) => TransactionsReport?.Transactions ?? [];
-export const listPayments = ({ PaymentsReport }: EReportFile) =>
+const listPayments = ({ PaymentsReport }: EReportFile) =>
   (PaymentsReport?.Transactions ?? []).map(({ Payment }) => Payment);
 
 export const getPeriod = ({ TransactionsReport, PaymentsReport }: EReportFile) =>
