@@ -89,10 +89,12 @@ async function expectEffectsOnce({ location, endpoint, tills, orderIds, webhookI
   expect(await location.waitForReports(tills.length)).toHaveLength(tills.length);
   const listMessages = () =>
     endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body) as { meta: { id: string }; data: { id: string } });
-  await eventually("the messages about all orders", () => {
+  // A delivery that was cut off is repeated when its lease ends, after 30 seconds.
+  const isReceived = () => {
     const received = new Set(listMessages().map(({ data }) => data.id));
     return orderIds.every((id) => received.has(id));
-  });
+  };
+  await eventually("the messages about all orders", isReceived, { timeoutSeconds: 60 });
   for (const orderId of orderIds) {
     // A message whose delivery was cut off is delivered again, with the same id.
     const ids = new Set(listMessages().flatMap(({ meta, data }) => (data.id === orderId ? [meta.id] : [])));
