@@ -70,7 +70,7 @@ function requireOwnBusiness(
 
 export type Declarant = StoredDeclarant & LocationsOfBusiness;
 
-/** Returns a business with its settings. @throws `ApiError` as `requireBusiness`, and declarant_not_found without settings */
+/** Returns a business with its settings. @throws `ApiError` as `requireOwnBusiness`, and declarant_not_found without settings */
 export async function requireDeclarant(
   sql: SqlClient | SqlTransaction,
   principal: Principal,

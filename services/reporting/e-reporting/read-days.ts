@@ -12,7 +12,7 @@ export type ReportedTill = Pick<StoredTillEFigures, "locationId" | "tillId" | "r
 export interface ReadDays {
   days: DayFigures[];
   tills: ReportedTill[];
-  /** Days without the figures of a till, because a sum is too large or there are too many sums. */
+  /** Days without figures, because a sum is too large, or there are too many sums or VAT rates. */
   tooLarge: UnclosedDay[];
 }
 
@@ -46,7 +46,9 @@ export async function readDays(
       tooLarge.set(key, { locationId, day, state: "without_figures" });
     }
   }
-  const days = [...sums.values()].map((ofDay) => ({ ...ofDay, figures: ofDay.sums.toFigures() }));
+  const days = [...sums.values()].map(({ day, currency, sums: ofDay }) => ({
+    ...{ day, currency, figures: ofDay.toFigures() },
+  }));
   return { days, tills, tooLarge: [...tooLarge.values()] };
 }
 
