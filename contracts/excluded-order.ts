@@ -1,14 +1,15 @@
 import { array, object, z } from "zod";
 import { boundedArray, field, requestBodySchema } from "./fields.ts";
 
-const maxExcludedOrders = 100;
+/** The orders of one request are read in one transaction. */
+const maxOrdersOfRequest = 100;
 
 export const ExcludeOrdersRequest = requestBodySchema({
   locationId: z
     .guid()
     .optional()
     .describe("ID of the location of the orders. Default: the location of the key. Required if it has none."),
-  orderIds: boundedArray(field.uuid("ID of an order"), maxExcludedOrders, { min: 1 }).describe(
+  orderIds: boundedArray(field.uuid("ID of an order"), maxOrdersOfRequest, { min: 1 }).describe(
     "IDs of orders with an invoice to a company, which are no sales to private customers",
   ),
 }).meta({
