@@ -135,3 +135,10 @@ it("tolerates one cent between a total and its rates, and states it", () => {
 function never(): never {
   throw new Error("The file has no such element.");
 }
+
+it("has amounts with the decimals of their currency", () => {
+  const block = { day: "2027-09-01", currency: "JPY", subtotals: [{ taxRate: 1000, amount: -1_405 }] };
+  const { PaymentsReport } = buildEReportFile({ ...shared, blocks: { payments: [block] } });
+  const [payment] = PaymentsReport?.Transactions ?? [];
+  expect(payment?.Payment.SubTotals).toEqual([{ TaxPercent: "10", CurrencyCode: "JPY", Amount: "-1405" }]);
+});

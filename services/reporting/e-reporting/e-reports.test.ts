@@ -652,6 +652,9 @@ it("does not report the days of a period twice after a change of the VAT regime"
     ["2026-05-21", "2026-05-31", "taken"],
     ["2026-06-01", "2026-06-30", "empty"],
   ]);
+  // The month of the new regime is due at its end, but this file was due earlier.
+  await putDeclarant(siren, { vatRegime: "simplified" });
+  expect(await getReport(siren, "transactions", "2026-05-21")).toMatchObject({ state: "taken", dueOn: "2026-06-10" });
 });
 
 it("is open while a till of the business states no valid SIRET", async () => {
